@@ -270,22 +270,13 @@ if developed.contains("benchmarks") {
       path: "Benchmarks/Sources/BenchSupport", swiftSettings: strict),
     // The least that deciding a generated day takes; in C, as it was on the machine of the bounds.
     .target(name: "CDayFloor", path: "Benchmarks/Sources/CDayFloor"),
-    // The comparison with others, for people, and the kernels of the gate.
+    // What is run by hand, by the gate (its kernels) and by the reports.
     .executableTarget(
-      name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
-      path: "Benchmarks/Sources/fanout-bench", swiftSettings: strict),
-    // The speeds of the store that must hold. A program of its own: valgrind 3.19, under which the
-    // kernels run, crashes on programs that use Swift's concurrency.
-    .executableTarget(
-      name: "store-bench",
+      name: "fanout-bench",
       dependencies: engine + [
         "PushStore", "BenchSupport", arguments,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ], path: "Benchmarks/Sources/store-bench", swiftSettings: strict),
-    // Whether memory stays flat. In release builds, as the engine's pages come from `malloc` in others.
-    .executableTarget(
-      name: "soak", dependencies: engine + ["BenchSupport", arguments],
-      path: "Benchmarks/Sources/soak", swiftSettings: strict),
+      ], path: "Benchmarks/Sources/fanout-bench", swiftSettings: strict),
     // Every benchmark, for `swift package benchmark`.
     .executableTarget(
       name: "FanoutBenchmarks",
@@ -321,10 +312,6 @@ if developed.contains("bindings") {
         "CPushFanoutABI", "PushFanoutC", "PushModel", "PushFanout", "PushService", "PushStore",
         "PushStoreService", "QuietTime",
       ], path: "Bindings/C/Sources/PushFanoutStoreC", swiftSettings: strict),
-    // What the calls from C are compared with: `make -C Bindings/C speed`.
-    .executableTarget(
-      name: "decide-speed", dependencies: ["PushModel", "PushFanout", "PushFiles"],
-      path: "Bindings/C/Sources/decide-speed", swiftSettings: strict),
   ]
 }
 

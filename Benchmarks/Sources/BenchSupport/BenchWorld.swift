@@ -96,6 +96,11 @@ public struct BenchWorld: Sendable {
       while chosen.count < size { chosen.insert(UInt32(random.below(userCount))) }
       members = chosen.sorted()
     }
+    addGroup(id, members: members)
+  }
+
+  /// Adds a group of members, which ascend.
+  public mutating func addGroup(_ id: Identifier, members: [UInt32]) {
     groups.append(Group(id: id, members: members))
   }
 

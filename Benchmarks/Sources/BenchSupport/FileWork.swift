@@ -6,23 +6,18 @@ import PushModel
 
 extension Work {
   /// Files into the engine, and messages from files.
-  static let parse = [
-    settings("ndjson-users") { SettingsPaths(settings: [$0.app, $0.usersNDJSON]) },
-    settings("ndjson-members") { SettingsPaths(settings: [$0.app, $0.membersNDJSON]) },
-    settings("csv-users") { SettingsPaths(settings: [$0.app], users: [$0.usersCSV]) },
-    settings("csv-members") { SettingsPaths(settings: [$0.app], members: [$0.membersCSV]) },
-    messages("ndjson-messages") { $0.messagesNDJSON },
-    messages("csv-messages") { $0.messagesCSV },
-  ]
+  static let parse =
+    SettingsForm.all.map(settings) + [
+      messages("ndjson-messages") { $0.messagesNDJSON },
+      messages("csv-messages") { $0.messagesCSV },
+    ]
 
-  private static func settings(
-    _ name: String, _ paths: @escaping @Sendable (WorldFiles) -> SettingsPaths
-  ) -> Work {
-    Work("parse.\(name)", unit: "record") { stages in
+  private static func settings(_ form: SettingsForm) -> Work {
+    Work("parse.\(form.name)", unit: "record") { stages in
       let files = WorldFiles(records: stages.scale.records)
       files.check()
-      let paths = paths(files)
-      return Prepared(units: stages.scale.records) {
+      let paths = form.paths(files)
+      return Prepared(units: stages.scale.records * form.files) {
         keep(WorldFiles.load(paths).userCount)
       }
     }
@@ -59,6 +54,65 @@ extension Work {
       }
     }
   }
+}
+
+/// How fast files of settings are read into the engine, on one thread.
+public enum Loading {
+  /// The names of the files.
+  public static var forms: [String] { SettingsForm.all.map(\.name) }
+
+  /// Millions of records a second, of the best of the rounds: the machine's other work only adds.
+  ///
+  /// - Parameter body: takes each name and rate when it is measured.
+  /// - Returns: what the body made of them.
+  public static func rates<Rate>(
+    of names: [String], records: Int, rounds: Int, _ body: (String, Double) -> Rate
+  ) -> [Rate] {
+    if names.isEmpty { return [] }
+    let files = WorldFiles(records: records, hasMessages: false)
+    files.check()
+    return SettingsForm.all.filter { names.contains($0.name) }.map { form in
+      let paths = form.paths(files)
+      let best = (0..<rounds).map { _ in
+        seconds { keep(WorldFiles.load(paths).userCount) }
+      }.min()
+      return body(form.name, Double(records * form.files) / (best ?? 0) / 1e6)
+    }
+  }
+}
+
+/// Files of settings.
+private struct SettingsForm: Sendable {
+  let name: String
+  /// Of a record for each user.
+  let files: Int
+  let paths: @Sendable (WorldFiles) -> SettingsPaths
+
+  init(_ name: String, files: Int = 1, _ paths: @escaping @Sendable (WorldFiles) -> SettingsPaths) {
+    self.name = name
+    self.files = files
+    self.paths = paths
+  }
+
+  static let all = [
+    SettingsForm("ndjson-users") { SettingsPaths(settings: [$0.app, $0.usersNDJSON]) },
+    SettingsForm("ndjson-users-device") { SettingsPaths(settings: [$0.app, $0.devicesNDJSON]) },
+    SettingsForm("ndjson-members") { SettingsPaths(settings: [$0.app, $0.membersNDJSON]) },
+    SettingsForm("ndjson-members-scattered") {
+      SettingsPaths(settings: [$0.app, $0.scatteredNDJSON])
+    },
+    SettingsForm("ndjson-both", files: 2) {
+      SettingsPaths(settings: [$0.app, $0.devicesNDJSON, $0.scatteredNDJSON])
+    },
+    SettingsForm("csv-users") { SettingsPaths(settings: [$0.app], users: [$0.usersCSV]) },
+    SettingsForm("csv-members") { SettingsPaths(settings: [$0.app], members: [$0.membersCSV]) },
+    SettingsForm("csv-members-scattered") {
+      SettingsPaths(settings: [$0.app], members: [$0.scatteredCSV])
+    },
+    SettingsForm("csv-both", files: 2) {
+      SettingsPaths(settings: [$0.app], users: [$0.usersCSV], members: [$0.scatteredCSV])
+    },
+  ]
 }
 
 /// Decisions in one of the formats.

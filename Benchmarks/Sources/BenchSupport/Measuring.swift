@@ -1,3 +1,5 @@
+public import Glibc
+
 /// What one contestant took for one case, round by round.
 public struct Samples: Sendable {
   public private(set) var seconds: [Double] = []
@@ -21,10 +23,17 @@ public struct Samples: Sendable {
 }
 
 /// How long something takes, in seconds.
-public func seconds(_ body: () -> Void) -> Double {
+public func seconds(_ body: () throws -> Void) rethrows -> Double {
   let start = ContinuousClock.now
-  body()
+  try body()
   return (ContinuousClock.now - start) / .seconds(1)
+}
+
+/// What a clock of the system says, in nanoseconds.
+public func nanoseconds(_ clock: clockid_t) -> Int {
+  var time = timespec()
+  unsafe clock_gettime(clock, &time)
+  return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// Stops the compiler from leaving out what nobody reads.

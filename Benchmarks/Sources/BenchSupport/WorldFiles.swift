@@ -16,27 +16,41 @@ enum TemporaryFolder {
   }()
 }
 
-/// A world in files: one record a user, one a member of its only group, and messages to that.
+/// A world in files: one record a user, with and without a device, one a member of its only group, and
+/// messages to that.
 struct WorldFiles: Sendable {
   let world: BenchWorld
+  /// The same users in 500 groups, whose members' records alternate and have a start of membership.
+  private let scattered: BenchWorld
   let messages: [Message]
 
   let app = path("app.ndjson")
   let usersNDJSON = path("users.ndjson")
+  let devicesNDJSON = path("users-device.ndjson")
   let membersNDJSON = path("members.ndjson")
+  let scatteredNDJSON = path("members-scattered.ndjson")
   let messagesNDJSON = path("messages.ndjson")
   let usersCSV = path("users.csv")
   let membersCSV = path("members.csv")
+  let scatteredCSV = path("members-scattered.csv")
   let messagesCSV = path("messages.csv")
 
   private static func path(_ name: String) -> String { "\(TemporaryFolder.path)/\(name)" }
 
-  init(records: Int) {
+  init(records: Int, hasMessages: Bool = true) {
     var world = BenchWorld(userCount: records)
     world.addGroup("g", size: records, seed: 1)
     self.world = world
+    var scattered = BenchWorld(userCount: records)
+    let groups = min(500, records)
+    for number in 0..<groups {
+      // Two records of each user in a row.
+      let members = stride(from: number, to: records, by: groups).map { UInt32($0 / 2) }
+      scattered.addGroup(Identifier("c\(number)"), members: members)
+    }
+    self.scattered = scattered
     let group = world.groups[0]
-    messages = (0..<records).map { number in
+    messages = (0..<(hasMessages ? records : 0)).map { number in
       let kind = MessageKind.allCases[number % 4]
       let message = kind.message(to: group, at: BenchWorld.start + Int64(number) * 1000)
       var numbered = Message(
@@ -55,7 +69,8 @@ struct WorldFiles: Sendable {
   private func writeSettings() {
     write(["{\"kind\":\"app\",\"rules\":\"easemob\",\"timeZone\":\"UTC\"}"], to: app)
     let users = (0..<world.userCount).map { (BenchWorld.userID($0).text, BenchWorld.settings($0)) }
-    write(users.map { Self.userLine($0, $1) }, to: usersNDJSON)
+    write(users.map { Self.userLine($0, $1) + "}" }, to: usersNDJSON)
+    write(users.map { Self.userLine($0, $1) + Self.device + "}" }, to: devicesNDJSON)
     write(
       ["id,level,quietStart,quietEnd,timeZone,mutedUntil"]
         + users.map { id, user in
@@ -66,13 +81,18 @@ struct WorldFiles: Sendable {
     let members = (0..<world.userCount).map {
       (BenchWorld.userID($0).text, Self.name(BenchWorld.level($0)))
     }
-    write(
-      members.map { id, level in
-        "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"\(id)\""
-          + (level.map { ",\"level\":\"\($0)\"" } ?? "") + "}"
-      }, to: membersNDJSON)
+    write(members.map { Self.memberLine("g", $0, $1) + "}" }, to: membersNDJSON)
     write(
       ["conversation,user,level"] + members.map { "g,\($0),\($1 ?? "")" }, to: membersCSV)
+    let since = BenchWorld.start - 86_400_000
+    let rows = (0..<world.userCount).map { number in
+      (scattered.groups[number % scattered.groups.count].id.text, members[number / 2])
+    }
+    write(
+      rows.map { Self.memberLine($0, $1.0, $1.1) + ",\"since\":\(since)}" }, to: scatteredNDJSON)
+    write(
+      ["conversation,user,level,since"] + rows.map { "\($0),\($1.0),\($1.1 ?? ""),\(since)" },
+      to: scatteredCSV)
   }
 
   private func writeMessages() {
@@ -102,13 +122,23 @@ struct WorldFiles: Sendable {
     }
   }
 
+  private static let device =
+    ",\"devices\":[{\"id\":\"p1\",\"type\":\"mobile\",\"state\":\"offline\",\"token\":true}]"
+
+  /// Without its end.
   private static func userLine(_ id: String, _ user: UserSettings) -> String {
     "{\"kind\":\"user\",\"id\":\"\(id)\""
       + (name(user.level).map { ",\"level\":\"\($0)\"" } ?? "")
       + (window(user).map { ",\"quietHours\":{\"start\":\"\($0.start)\",\"end\":\"\($0.end)\"}" }
         ?? "")
       + (user.timeZone.map { ",\"timeZone\":\"\($0)\"" } ?? "")
-      + (mute(user).map { ",\"mutedUntil\":\($0)" } ?? "") + "}"
+      + (mute(user).map { ",\"mutedUntil\":\($0)" } ?? "")
+  }
+
+  /// Without its end.
+  private static func memberLine(_ group: String, _ id: String, _ level: String?) -> String {
+    "{\"kind\":\"member\",\"conversation\":\"\(group)\",\"user\":\"\(id)\""
+      + (level.map { ",\"level\":\"\($0)\"" } ?? "")
   }
 
   private static func quoted(_ ids: [Identifier]) -> String {
@@ -159,11 +189,13 @@ struct WorldFiles: Sendable {
 
   /// Whether the files say what the world says.
   func check() {
-    let message = MessageKind.plain.message(to: world.groups[0], at: BenchWorld.start)
-    for paths in [
-      SettingsPaths(settings: [app, usersNDJSON, membersNDJSON]),
-      SettingsPaths(settings: [app], users: [usersCSV], members: [membersCSV]),
+    for (world, paths) in [
+      (world, SettingsPaths(settings: [app, usersNDJSON, membersNDJSON])),
+      (world, SettingsPaths(settings: [app], users: [usersCSV], members: [membersCSV])),
+      (scattered, SettingsPaths(settings: [app, devicesNDJSON, scatteredNDJSON])),
+      (scattered, SettingsPaths(settings: [app], users: [usersCSV], members: [scatteredCSV])),
     ] {
+      let message = MessageKind.plain.message(to: world.groups[0], at: BenchWorld.start)
       Referee.check(Self.load(paths), world, group: 0, message)
     }
   }

@@ -141,22 +141,22 @@ struct DaySuite {
     let processor = Atomic(0)
     let elapsed = seconds {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
-        let start = Self.nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+        let start = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
         defer {
-          let end = Self.nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+          let end = nanoseconds(CLOCK_THREAD_CPUTIME_ID)
           processor.add(end - start, ordering: .relaxed)
         }
         var result = FanoutResult()
         var sum = 0
         var times: [Float] = []
         times.reserveCapacity(messages.count / threads + 1)
-        var before = Self.nanoseconds(CLOCK_MONOTONIC)
+        var before = nanoseconds(CLOCK_MONOTONIC)
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
           if index >= messages.count { break }
           messages.with(index) { fanout.decide($0, into: &result) }
           sum += result.pushCount
-          let now = Self.nanoseconds(CLOCK_MONOTONIC)
+          let now = nanoseconds(CLOCK_MONOTONIC)
           times.append(Float(now - before))
           before = now
         }
@@ -172,12 +172,6 @@ struct DaySuite {
       Double(messages.count) / elapsed / 1e6, pushes.load(ordering: .relaxed), at,
       Double(processor.load(ordering: .relaxed)) / 1e3 / Double(messages.count)
     )
-  }
-
-  private static func nanoseconds(_ clock: clockid_t) -> Int {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
   /// All messages at one instant.

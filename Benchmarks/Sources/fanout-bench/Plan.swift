@@ -8,6 +8,8 @@ enum Suite: String, CaseIterable {
   case service
   /// Messages a second, as one property of the day's world after the other changes.
   case curve
+  /// Files of settings into the engine.
+  case load
   /// Plain messages to groups of all sizes.
   case decide
   /// Messages that mention or force, to one size.
@@ -18,7 +20,7 @@ enum Suite: String, CaseIterable {
   static let usual = allCases.filter { $0 != .curve }
 
   /// Whether its figures are printed as lines, on worlds of its own.
-  var isOfDay: Bool { self == .day || self == .service || self == .curve }
+  var printsLines: Bool { [.day, .service, .curve, .load].contains(self) }
 
   var decides: Bool { self == .decide || self == .kinds }
 }
@@ -32,6 +34,8 @@ struct Plan {
   let cases: [Case]
   /// The parts of the service.
   let parts: [String]
+  /// The files that are loaded.
+  let forms: [String]
   static let serviceParts = [
     "still", "along", "late", "answers", "sizes", "changes", "eviction",
   ]
@@ -66,10 +70,13 @@ struct Plan {
     self.cases = chosen
     let parts = Self.serviceParts.filter(filter)
     self.parts = parts
+    let forms = suites.contains(.load) ? Loading.forms.filter(filter) : []
+    self.forms = forms
     self.suites = suites.filter { suite in
       switch suite {
       case .day, .curve: filter(suite.rawValue)
       case .service: !parts.isEmpty
+      case .load: !forms.isEmpty
       case .decide, .kinds: chosen.contains { $0.suite == suite }
       case .update: filter("level")
       }

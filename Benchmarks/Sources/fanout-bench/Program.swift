@@ -5,13 +5,16 @@ import PushFanout
 import PushWorkload
 
 /// Measures deciding side by side: every contestant gives the same answers, checked before anything
-/// is timed, and they take turns, so that a machine that slows down slows down all of them.
+/// is timed, and they take turns, so that a machine that slows down slows down all of them. Further
+/// subcommands measure what has a world of its own.
 @main
 struct FanoutBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout-bench",
     abstract: "How fast messages are decided, against the reference and a plain loop.",
-    subcommands: [Run.self, Export.self, Kernels.self], defaultSubcommand: Run.self)
+    subcommands: [
+      Run.self, StoreSpeeds.self, SoakCommand.self, Calls.self, Export.self, Kernels.self,
+    ], defaultSubcommand: Run.self)
 }
 
 struct Run: ParsableCommand {
@@ -26,12 +29,14 @@ struct Run: ParsableCommand {
         fanout-bench --suite curve
         fanout-bench --suite service --filter '^(still|along|late|answers|sizes|changes|eviction)$'
         fanout-bench --suite decide --filter '^1000000$'
+        fanout-bench --suite load --filter csv
         fanout-bench --suite update --memberships 100000000
 
       Contestants: reference, the rules line by line; scalar, a plain loop over the same rows; \
       packed-cold, the engine at the first message after windows have turned, a reason for every \
       member; packed-warm, at the next message; packed-warm-counts, how many get a push, and \
-      the first who does; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
+      the first who does; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. \
+      The suite load reads files of a million records on one thread, the best of the rounds. The \
       spread is the distance between the fastest and the slowest round, as a share of the median. \
       Machine and memory are said on standard error.
       """)
@@ -48,7 +53,7 @@ struct Run: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: "day, service, curve, decide, kinds or update. (default: all but curve)")
+  @Option(help: "day, service, curve, load, decide, kinds or update. (default: all but curve)")
   var suite: [Suite] = []
 
   @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
@@ -92,7 +97,7 @@ struct Run: ParsableCommand {
     }
     let machine = Machine.current()
     say(machine.lines)
-    let lines = runDay(plan)
+    let lines = runDay(plan) + runLoad(plan)
     if plan.suites.contains(.curve) {
       CurveSuite(cores: Fanout.coreCount).run {
         print($0)
@@ -110,7 +115,7 @@ struct Run: ParsableCommand {
 
   /// Messages to one conversation of each size, and updates.
   private func runContest(_ plan: Plan) -> (memory: Memory?, rows: [Row]) {
-    if plan.suites.allSatisfy(\.isOfDay) { return (nil, []) }
+    if plan.suites.allSatisfy(\.printsLines) { return (nil, []) }
     let contest = Contest(plan)
     let memory = Memory(contest.one.memoryReport())
     say([memory.line])
@@ -137,18 +142,14 @@ struct Run: ParsableCommand {
     options.seed = 5
     guard let rates = WorkloadRates(rawValue: rates) else { return [] }
     options.rates = rates
-    options.sizes.users = users ?? (quick ? 100_000 : 1_000_000)
+    options.sizes.users = size
     options.sizes.memberships = options.sizes.users * 10
     let cores = Fanout.coreCount
     let world = DayWorld(options, threads: cores)
     let suite = DaySuite(
       world: world, floor: world.floor(), threads: [1, 2, 4].filter { $0 <= cores })
     var lines: [DaySuite.Line] = []
-    func add(_ more: [DaySuite.Line]) {
-      for line in more { print(json ? line.json : line.text) }
-      fflush(nil)
-      lines += more
-    }
+    func add(_ more: [DaySuite.Line]) { lines += printed(more) }
     if suites.contains(.day) { add(suite.day()) }
     if suites.contains(.service) {
       if plan.parts.contains("still") { add(suite.standingStill()) }
@@ -161,6 +162,22 @@ struct Run: ParsableCommand {
     }
     let missed = lines.count { !$0.holds }
     if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }
+    return lines
+  }
+
+  /// How fast settings are read into the engine.
+  private func runLoad(_ plan: Plan) -> [DaySuite.Line] {
+    Loading.rates(of: plan.forms, records: size, rounds: plan.rounds) { name, rate in
+      printed([DaySuite.Line(name: "read \(name)", value: rate, unit: "M records/s")])
+    }.flatMap(\.self)
+  }
+
+  /// Users of the day, and records of a file.
+  private var size: Int { users ?? (quick ? 100_000 : 1_000_000) }
+
+  private func printed(_ lines: [DaySuite.Line]) -> [DaySuite.Line] {
+    for line in lines { print(json ? line.json : line.text) }
+    fflush(nil)
     return lines
   }
 

@@ -13,12 +13,13 @@ import pytest
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     """The benchmark with a folder of its own."""
-    path = Path(__file__).parent.parent / "bench.py"
+    path = Path(__file__).parents[3] / "bench/spark.py"
+    monkeypatch.syspath_prepend(path.parent)
     spec = importlib.util.spec_from_file_location("bench_under_test", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "FOLDER", tmp_path)
-    monkeypatch.setattr(module, "TABLE", tmp_path / "table.txt")
+    monkeypatch.setattr(module.TABLE, "file", tmp_path / "table.txt")
     monkeypatch.setattr(module, "world_files", lambda *given: tmp_path)
     return module
 
@@ -75,7 +76,7 @@ def fill(bench, monkeypatch, ratio):
 def test_a_part_that_fails_does_not_end_the_others(bench, monkeypatch, capsys):
     fill(bench, monkeypatch, 17)
     assert bench.measure(options(1000)) == 1
-    table = bench.TABLE.read_text()
+    table = bench.TABLE.file.read_text()
     assert table == capsys.readouterr().out
     lines = [" ".join(line.split()) for line in table.splitlines()]
     assert [lines[number] for number in (2, 4, 6)] == [
@@ -90,4 +91,4 @@ def test_what_was_missed_counts_in_a_world_of_full_size(bench, monkeypatch, user
     monkeypatch.setattr(bench, "measure_one_process", lambda *given: None)
     monkeypatch.setattr(bench, "measure_master", lambda *given: 1.0)
     assert bench.measure(options(users)) == status
-    assert "missed: faster (9 ×)" in bench.TABLE.read_text().splitlines()[-1]
+    assert "missed: faster (9 ×)" in bench.TABLE.file.read_text().splitlines()[-1]

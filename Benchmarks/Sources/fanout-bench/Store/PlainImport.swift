@@ -9,8 +9,7 @@ import PushStore
 /// its own work: looking at records, numbers for ids, checksums of pages, checks of what belongs
 /// together.
 struct PlainImport {
-  let users: Int
-  let memberships: Int
+  let world: StoreWorld
 
   private struct User {
     let id: [UInt8]
@@ -22,19 +21,20 @@ struct PlainImport {
 
   /// Both, in turns, in files of the same folder.
   func measure(in folder: URL) throws {
-    let settings = StoreWorld(users: users, memberships: memberships).settings
+    let settings = world.settings
     var ours: [Double] = []
     var plain: [Double] = []
     let rows = rows(of: settings)
     for round in 0..<3 {
       let path = folder.appending(path: "import-\(round)").path
-      plain.append(try elapsed { try insert(rows, into: path + ".plain") })
+      plain.append(try seconds { try insert(rows, into: path + ".plain") })
       ours.append(
-        try elapsed { try StoreImport(path).run(settings, at: .zero, replacingApp: true) })
+        try seconds { try StoreImport(path).run(settings, at: .zero, replacingApp: true) })
       for ending in ["", ".plain"] { try FileManager.default.removeItem(atPath: path + ending) }
     }
     let ratios = zip(ours, plain).map { $0 / $1 }
     let ratio = ratios.sorted()[1]
+    let (users, memberships) = (world.users, world.users * world.memberships)
     let records = users + memberships
     say(
       "insertion of \(users) users, \(memberships) memberships, against plain SQLite",

@@ -4,9 +4,8 @@ import PushFanout
 import PushModel
 import Synchronization
 
-/// `soak`: whether the engine's memory stays flat and its answers stay right, for as long as wanted.
-@main
-struct Program: ParsableCommand {
+/// Whether the engine's memory stays flat and its answers stay right, for as long as wanted.
+struct SoakCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "soak",
     abstract: """
@@ -39,19 +38,10 @@ struct Program: ParsableCommand {
     let soaks = try RuleSet.allCases.map {
       try Soak($0, seed: seed, clock: clock)
     }
-    let group = DispatchGroup()
-    for body in soaks.flatMap(\.bodies) {
-      group.enter()
-      let thread = Thread {
-        body()
-        group.leave()
-      }
-      thread.stackSize = 8 << 20
-      thread.start()
-    }
+    let threads = Threads(soaks.flatMap(\.bodies))
     let (samples, most) = sample(soaks, clock)
     clock.end()
-    group.wait()
+    threads.wait()
     var problems = soaks.flatMap(\.found)
     for (soak, most) in zip(soaks, most) {
       let (decided, changed) = (

@@ -20,12 +20,13 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from table import PROGRAM, Table, world_files
+
 from push_fanout.spark.preparing import GIANT_LIMIT
 
-MISSED: list[str] = []
 FOLDER = Path(".build/spark-bench")
-TABLE = FOLDER / "table.txt"
-"""What was printed, which is there also when a run is broken off."""
+TABLE = Table(FOLDER / "table.txt")
+say, row = TABLE.say, TABLE.row
 FULL = 2_000_000
 """Users and messages of a world whose figures have to hold; those of others only tell something."""
 MEMORY = 22e9
@@ -34,65 +35,6 @@ MEMORY = 22e9
 
 class Failed(Exception):
     """A part of the benchmark that gave no figures."""
-
-
-def say(text: str) -> None:
-    """Prints a line, and writes it to the table's file."""
-    print(text, flush=True)
-    with TABLE.open("a") as file:
-        file.write(f"{text}\n")
-
-
-def row(name: str, value: str, must: str = "", holds: bool = True) -> None:
-    """A line of the table."""
-    if not holds:
-        MISSED.append(f"{name.strip()} ({value})")
-    verdict = f"{must}  {'held' if holds else 'MISSED'}" if must else ""
-    say(f"{name:<58}{value:>26}  {verdict}".rstrip())
-
-
-# ------------------------------------------------------------------------------------------ Worlds
-
-
-def world_files(program: str, name: str, *options: str) -> Path:
-    """A world of push-fanout generate as Parquet files; it is made once."""
-    folder = FOLDER / name
-    if (folder / "messages.parquet").exists():
-        return folder
-    import duckdb
-
-    made = folder.with_suffix(".csv")
-    shutil.rmtree(made, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
-        [program, "generate", "--output", made, "--seed", "5", "--rates", "1", *options],
-        check=True, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    folder.mkdir(exist_ok=True)
-    shutil.copy(made / "settings.ndjson", folder)
-    run = duckdb.connect().execute
-
-    def text(file: str, **types: str) -> str:
-        names = ", ".join(f"'{column}': '{kind}'" for column, kind in types.items())
-        return f"read_csv('{made / file}', header = true, types = {{{names}}})"
-
-    hours = "CASE WHEN quietStart IS NULL THEN NULL ELSE {'start': quietStart, 'end': quietEnd} END"
-    users = text("users.csv", level="VARCHAR", quietStart="VARCHAR", quietEnd="VARCHAR",
-                 timeZone="VARCHAR")  # fmt: skip
-    members = text("members.csv", level="VARCHAR", since="BIGINT")
-    messages = text("messages.csv", mentions="VARCHAR", mentionsAll="TINYINT", at="BIGINT")
-    queries = {
-        "users": f"SELECT id, level, {hours} AS quietHours, timeZone FROM {users}",
-        "members": f'SELECT conversation, "user", level, since FROM {members}',
-        "messages": "SELECT 'm' || row_number() OVER () AS id, conversation, sender, \"at\", "
-        f"string_split(mentions, ';') AS mentions, mentionsAll = 1 AS mentionsAll FROM {messages}",
-    }
-    for kind, query in queries.items():
-        part = folder / f"{kind}.part"
-        run(f"COPY ({query}) TO '{part}' (FORMAT parquet, ROW_GROUP_SIZE 200000)")
-        part.rename(folder / f"{kind}.parquet")
-    shutil.rmtree(made)
-    return folder
 
 
 # ------------------------------------------------------------------------- One run, in a process
@@ -562,7 +504,7 @@ def measure_giant(options: argparse.Namespace) -> None:
     """A conversation that has half of all memberships."""
     users = max(options.users // 4, 10_000)
     folder = world_files(
-        options.program, f"giant-{users}-{options.messages}", "--users", str(users),
+        options.program, FOLDER / f"giant-{users}-{options.messages}", "--users", str(users),
         "--giants", str(users), "--memberships", str(2 * users),
         "--messages", str(options.messages),
     )  # fmt: skip
@@ -588,7 +530,7 @@ def measure_giant(options: argparse.Namespace) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default=".build/release/push-fanout")
+    parser.add_argument("--program", default=PROGRAM)
     parser.add_argument("--users", type=int, default=2_000_000)
     parser.add_argument("--messages", type=int, default=2_000_000)
     parser.add_argument("--cores", type=int, default=4)
@@ -615,17 +557,19 @@ def measure(options: argparse.Namespace) -> int:
     """All that is wanted; 0 if it was measured and, in a world of full size, held."""
     begun = time.monotonic()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    TABLE.unlink(missing_ok=True)
+    assert TABLE.file is not None
+    TABLE.file.unlink(missing_ok=True)
     for old in FOLDER.glob("log-*"):
         shutil.rmtree(old)
     # Eighteen Sparks are started; the rest was estimated for four idle cores.
     minutes = 4 + 17 * max(options.users, options.messages) / FULL
-    say(f"all of it takes about {minutes:.0f} minutes; the table goes to {TABLE}")
+    say(f"all of it takes about {minutes:.0f} minutes; the table goes to {TABLE.file}")
     say(f"{options.users:,} users, {10 * options.users:,} memberships, {options.messages:,} "
         f"messages; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")  # fmt: skip
     folder = world_files(
-        options.program, f"day-{options.users}-{options.messages}", "--users", str(options.users),
-        "--memberships", str(10 * options.users), "--messages", str(options.messages),
+        options.program, FOLDER / f"day-{options.users}-{options.messages}",
+        "--users", str(options.users), "--memberships", str(10 * options.users),
+        "--messages", str(options.messages),
     )  # fmt: skip
     known: Times = {}
 
@@ -652,11 +596,11 @@ def measure(options: argparse.Namespace) -> int:
             say(f"FAILED: {error}")
         say(f"{name}: {time.monotonic() - start:.0f} s")
     is_full = min(options.users, options.messages) >= FULL
-    missed = ", ".join(MISSED) or "nothing"
+    missed = ", ".join(TABLE.missed) or "nothing"
     say(f"\n{time.monotonic() - begun:.0f} s; load at the end {os.getloadavg()[0]:.1f}; "
         f"failed: {', '.join(failed) or 'nothing'}; missed: {missed}"
         f"{'' if is_full else f', which counts with {FULL:,} users and messages'}")  # fmt: skip
-    return 1 if failed or (is_full and MISSED) else 0
+    return 1 if failed or (is_full and TABLE.missed) else 0
 
 
 if __name__ == "__main__":

@@ -15,13 +15,6 @@ private func padded(_ text: String, _ width: Int) -> String {
 /// At once, also when nobody looks.
 func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// Seconds.
-func elapsed(_ body: () throws -> Void) rethrows -> Double {
-  let start = ContinuousClock.now
-  try body()
-  return (ContinuousClock.now - start) / .seconds(1)
-}
-
 func text(_ number: Double, digits: Int = 2) -> String {
   number.formatted(.number.precision(.fractionLength(digits)))
 }

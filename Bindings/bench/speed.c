@@ -1,7 +1,7 @@
-/* How long Arrow streams take: `arrow-speed [THREADS [USERS [MEMBERSHIPS [FORM]]]]`; with a
-** form of ids only that is read. */
+/* How long calls take: `speed calls [SNAPSHOT]`, of the world and messages of `fanout-bench calls`; and
+** Arrow streams: `speed arrow [THREADS [USERS [MEMBERSHIPS [FORM]]]]`; with a form of ids only that is
+** read. */
 #define _GNU_SOURCE
-#include <sys/resource.h>
 #include <time.h>
 
 #include "arrow.h"
@@ -9,18 +9,12 @@
 /* Rows of a batch. */
 #define BATCH 131072
 
-static double wall(void) {
+/* Seconds. The processor time of the thread is less disturbed by other work on the machine; that of the
+** process is of all threads. */
+static double now(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* Processor time of all threads. */
-static double processor(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 static uint64_t state = 5;
@@ -175,13 +169,13 @@ static void open_form(
     struct ArrowArrayStream user_stream = big_stream(&user_table), member_stream = big_stream(&member_table);
     if (engine) pf_close(engine);
     engine = NULL;
-    double start = wall(), used = processor();
+    double start = now(CLOCK_MONOTONIC), used = now(CLOCK_PROCESS_CPUTIME_ID);
     OK(pf_open_arrow(NULL, 0, &user_stream, &member_stream, &options, &engine, &error));
-    double taken = wall() - start;
+    double taken = now(CLOCK_MONOTONIC) - start;
     size_t rows = users->count + members->count;
     printf(
       "in, %s, %d threads: %.3f s, %.1f M rows/s, %.2f s of processor time\n", name, threads, taken,
-      (double)rows / taken / 1e6, processor() - used);
+      (double)rows / taken / 1e6, now(CLOCK_PROCESS_CPUTIME_ID) - used);
   }
   pf_info info = {0};
   info.struct_size = sizeof info;
@@ -226,16 +220,14 @@ static void measure_in(int threads, size_t user_count, size_t member_count) {
   open_form("int64", NUMBERS, threads, &users, &conversations, &members, &quiet, zones, levels, &start);
 }
 
-/* Reads a relation of messages to rooms: `messages` of them, of `members` members each. */
-static void measure_out(const char *name, int rooms, int members, int messages, uint32_t flags) {
-  char *error = NULL;
-  size_t capacity = (size_t)rooms * (size_t)members * 80;
-  char *lines = room(capacity), *at = lines;
+/* Opens an engine with rooms of so many members, of whom each third has a level if that is wanted. */
+static void open_rooms(int rooms, int members, int has_levels) {
+  char *error = NULL, *lines = room((size_t)rooms * (size_t)members * 80), *at = lines;
   for (int number = 0; number < rooms; number++) {
     for (int member = 0; member < members; member++) {
       at += sprintf(
         at, "{\"kind\":\"member\",\"conversation\":\"room%d\",\"user\":\"user%d\"%s}\n", number,
-        number * 50 + member, member % 3 ? "" : ",\"level\":\"none\"");
+        number * 50 + member, has_levels && member % 3 == 0 ? ",\"level\":\"none\"" : "");
     }
   }
   pf_options options = {.struct_size = sizeof options, .threads = 1};
@@ -243,7 +235,12 @@ static void measure_out(const char *name, int rooms, int members, int messages, 
   engine = NULL;
   OK(pf_open_bytes(lines, (size_t)(at - lines), &options, &engine, &error));
   free(lines);
-  lines = at = room((size_t)messages * 120);
+}
+
+/* Reads a relation of messages to rooms: `messages` of them, of `members` members each. */
+static void measure_out(const char *name, int rooms, int members, int messages, uint32_t flags) {
+  open_rooms(rooms, members, 1);
+  char *error = NULL, *lines = room((size_t)messages * 120), *at = lines;
   for (int number = 0; number < messages; number++) {
     int conversation = number % rooms;
     at += sprintf(
@@ -259,7 +256,7 @@ static void measure_out(const char *name, int rooms, int members, int messages, 
   int64_t rows = 0;
   for (int round = 0; round < 3; round++) {
     struct ArrowArrayStream stream;
-    double start = processor();
+    double start = now(CLOCK_PROCESS_CPUTIME_ID);
     OK(pf_relation_stream(relation, &stream, &error));
     rows = 0;
     for (;;) {
@@ -270,7 +267,7 @@ static void measure_out(const char *name, int rooms, int members, int messages, 
       array.release(&array);
     }
     stream.release(&stream);
-    double taken = processor() - start;
+    double taken = now(CLOCK_PROCESS_CPUTIME_ID) - start;
     if (taken < best) best = taken;
   }
   CHECK(rows == (int64_t)messages * (members - 1));
@@ -281,11 +278,11 @@ static void measure_out(const char *name, int rooms, int members, int messages, 
   pf_messages_free(read);
 }
 
-int main(int count, char **arguments) {
-  int threads = count > 1 ? atoi(arguments[1]) : 4;
-  size_t users = count > 2 ? (size_t)atol(arguments[2]) : 1000000;
-  size_t members = count > 3 ? (size_t)atol(arguments[3]) : 10000000;
-  only = count > 4 ? arguments[4] : NULL;
+static int measure_arrow(int count, char **arguments) {
+  int threads = count > 0 ? atoi(arguments[0]) : 4;
+  size_t users = count > 1 ? (size_t)atol(arguments[1]) : 1000000;
+  size_t members = count > 2 ? (size_t)atol(arguments[2]) : 10000000;
+  only = count > 3 ? arguments[3] : NULL;
   if (users > 0) measure_in(threads, users, members);
   if (only) return failures > 0;
   measure_out("rooms of 20", 1000, 20, 100000, 0);
@@ -299,4 +296,62 @@ int main(int count, char **arguments) {
   measure_out("a room of 1,000,000 with ids as views", 1, 1000000, 100, PF_ARROW_ID_VIEWS);
   pf_close(engine);
   return failures > 0;
+}
+
+#define ROOMS 64
+#define MEMBERS 200
+#define MESSAGES 1024
+
+static int measure_calls(const char *snapshot) {
+  char *error = NULL;
+  open_rooms(ROOMS, MEMBERS, 0);
+  static pf_message messages[MESSAGES];
+  static char rooms[MESSAGES][16], users[MESSAGES][16];
+  for (int number = 0; number < MESSAGES; number++) {
+    sprintf(rooms[number], "room%d", number % ROOMS);
+    sprintf(users[number], "user%d", number % ROOMS * 50 + number % MEMBERS);
+    messages[number].struct_size = sizeof(pf_message);
+    messages[number].conversation = text_of(rooms[number]);
+    messages[number].sender = text_of(users[number]);
+    messages[number].at = NOON + number;
+  }
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  double best[3] = {1e9, 1e9, 1e9};
+  for (int round = 0; round < 20; round++) {
+    for (int with = 0; with < 3; with++) {
+      double start = now(CLOCK_THREAD_CPUTIME_ID);
+      for (int time = 0; time < 100; time++) {
+        for (int number = 0; number < MESSAGES; number++) {
+          pf_summary summary;
+          uint32_t counts[PF_CODE_COUNT];
+          pf_decide(engine, &messages[number], answer, NULL);
+          if (with == 1) pf_answer_summary(answer, &summary, NULL);
+          if (with == 2) pf_answer_counts(answer, counts, NULL);
+        }
+      }
+      double taken = (now(CLOCK_THREAD_CPUTIME_ID) - start) / (100 * MESSAGES) * 1e9;
+      if (taken < best[with]) best[with] = taken;
+    }
+  }
+  printf(
+    "C:     %.0f ns a message, %.0f with its summary, %.0f with its counts\n", best[0], best[1], best[2]);
+  pf_answer_free(answer);
+  pf_close(engine);
+  if (snapshot) {
+    double start = now(CLOCK_MONOTONIC);
+    OK(pf_open_snapshot(snapshot, 1, 2, NULL, &engine, &error));
+    printf("snapshot: opened in %.3f s\n", now(CLOCK_MONOTONIC) - start);
+    pf_close(engine);
+  }
+  return failures > 0;
+}
+
+int main(int count, char **arguments) {
+  if (count > 1 && strcmp(arguments[1], "calls") == 0) {
+    return measure_calls(count > 2 ? arguments[2] : NULL);
+  }
+  if (count > 1 && strcmp(arguments[1], "arrow") == 0) return measure_arrow(count - 2, arguments + 2);
+  fprintf(stderr, "usage: speed calls [SNAPSHOT] | arrow [THREADS [USERS [MEMBERSHIPS [FORM]]]]\n");
+  return 2;
 }

@@ -6,11 +6,10 @@ import PushModel
 import PushStore
 import Synchronization
 
-/// `store-bench`: the speeds of the store that must hold, each beside its must.
-@main
-struct Program: AsyncParsableCommand {
+/// The speeds of the store that must hold, each beside its must.
+struct StoreSpeeds: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store-bench",
+    commandName: "store",
     abstract: """
       Measures imports, durable writes, their visibility, decisions beside them, openings, compaction, \
       and changes of a live renderer.
@@ -44,22 +43,22 @@ struct Program: AsyncParsableCommand {
   @Option(help: "A folder on the disk that counts.")
   var folder = NSTemporaryDirectory()
 
-  func run() async throws {
+  func run() throws {
     let place = URL(filePath: folder).appending(
-      path: "store-bench-\(ProcessInfo.processInfo.processIdentifier)")
+      path: "fanout-bench-store-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
     if onlyOperation { return try operation(place) }
-    try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
+    try PlainImport(world: StoreWorld(users: plainUsers, memberships: 10)).measure(in: place)
     if onlyPlain { return }
-    let world = world()
-    try importAlone(world, place)
+    let settings = world.settings
+    try importAlone(settings, place)
     let store = try SettingsStore(place.appending(path: "store").path, .create)
-    try importIntoOpen(world, store)
-    try await writes(store)
-    try await visibility(store)
-    try await decisionsBesideWrites(store)
-    try await store.close()
+    try importIntoOpen(settings, store)
+    try writes(store)
+    try visibility(store)
+    try decisionsBesideWrites(store)
+    try store.close()
     try Opening(users: openedUsers).measure(in: place)
     try operation(place)
   }
@@ -69,37 +68,23 @@ struct Program: AsyncParsableCommand {
     try Compaction(entries: feedEntries).measure(in: folder)
   }
 
-  private static func group(_ user: Int) -> Identifier { Identifier("g\(user / 1000)") }
-
-  /// Groups of a thousand.
-  private func world() -> FanoutSettings {
-    var settings = FanoutSettings()
-    settings.reserveCapacity(users: users, declared: users)
-    for user in 0..<users {
-      let id = BenchWorld.userID(user)
-      settings.setUser(id, BenchWorld.settings(user))
-      let level: NotificationLevel = user % 5 < 2 ? .mention : .unset
-      settings.setMember(id, of: Self.group(user), MemberSettings(level: level))
-    }
-    return settings
-  }
+  private var world: StoreWorld { StoreWorld(users: users) }
 
   // MARK: Imports
 
-  private func importAlone(_ world: FanoutSettings, _ folder: URL) throws {
+  private func importAlone(_ settings: FanoutSettings, _ folder: URL) throws {
     let path = folder.appending(path: "alone").path
-    let time = try elapsed {
-      try StoreImport(path).run(world, at: .zero, replacingApp: true)
+    for what in ["import into a new store", "the same again, every record replaced"] {
+      let time = try BenchSupport.seconds {
+        try StoreImport(path).run(settings, at: .zero, replacingApp: true)
+      }
+      sayImport(what, time)
     }
-    sayImport("import into a new store", time)
-    sayImport(
-      "the same again, every record replaced",
-      try elapsed { try StoreImport(path).run(world, at: .zero, replacingApp: true) })
     try FileManager.default.removeItem(atPath: path)
   }
 
-  private func importIntoOpen(_ world: FanoutSettings, _ store: SettingsStore) throws {
-    let time = try elapsed { try store.importSettings(world, at: .zero) }
+  private func importIntoOpen(_ settings: FanoutSettings, _ store: SettingsStore) throws {
+    let time = try BenchSupport.seconds { try store.importSettings(settings, at: .zero) }
     require(store.fanout.userCount == users, "the engine has the import")
     sayImport("import into an open store, visible", time)
   }
@@ -113,37 +98,46 @@ struct Program: AsyncParsableCommand {
 
   /// Changes one user's mute, `rate` times a second by each of so many writers, until the time is
   /// over; as often as it can without a rate.
+  ///
+  /// - Parameter meanwhile: what this thread does until then.
   private func write(
-    _ store: SettingsStore, writers: Int, seconds: Double, rate: Double? = nil
-  ) async throws -> Int {
+    _ store: SettingsStore, writers: Int, seconds: Double, rate: Double? = nil,
+    meanwhile: () -> Void = {}
+  ) throws -> Int {
     let end = ContinuousClock.now + .seconds(seconds)
-    return try await withThrowingTaskGroup(of: Int.self) { group in
-      for writer in 0..<writers {
-        group.addTask { [users] in
-          var count = 0
-          var next = ContinuousClock.now
-          while ContinuousClock.now < end {
-            let id = BenchWorld.userID((writer * 7919 + count * 104_729) % users)
-            let until = Instant(milliseconds: BenchWorld.start + Int64(count) * 1000)
-            try await store.write(at: .zero) { write in
-              try write.updateUser(id, .userMute) { $0.mutedUntil = until }
-            }
-            count += 1
-            if let rate {
-              next += .seconds(1 / rate)
-              try await Task.sleep(until: next)
-            }
-          }
-          return count
+    let users = users
+    let written = Mutex(Result<Int, any Error>.success(0))
+    @Sendable func changes(by writer: Int) throws -> Int {
+      var count = 0
+      var next = ContinuousClock.now
+      while ContinuousClock.now < end {
+        let id = BenchWorld.userID((writer * 7919 + count * 104_729) % users)
+        let until = Instant(milliseconds: BenchWorld.start + Int64(count) * 1000)
+        try store.write(at: .zero) { write in
+          try write.updateUser(id, .userMute) { $0.mutedUntil = until }
         }
+        count += 1
+        guard let rate else { continue }
+        next += .seconds(1 / rate)
+        Thread.sleep(forTimeInterval: max(0, (next - ContinuousClock.now) / .seconds(1)))
       }
-      return try await group.reduce(0, +)
+      return count
     }
+    let threads = Threads(
+      (0..<writers).map { writer in
+        {
+          let count = Result { try changes(by: writer) }
+          written.withLock { sum in sum = sum.flatMap { sum in count.map { sum + $0 } } }
+        }
+      })
+    meanwhile()
+    threads.wait()
+    return try written.withLock { try $0.get() }
   }
 
-  private func writes(_ store: SettingsStore) async throws {
+  private func writes(_ store: SettingsStore) throws {
     for writers in [1, 8, 64] {
-      let count = try await write(store, writers: writers, seconds: seconds)
+      let count = try write(store, writers: writers, seconds: seconds)
       let rate = Double(count) / seconds
       let must = writers == 1 ? "anything" : ">= 5000"
       say(
@@ -153,7 +147,7 @@ struct Program: AsyncParsableCommand {
   }
 
   /// From the acknowledgement of a write to the first decision that follows it.
-  private func visibility(_ store: SettingsStore) async throws {
+  private func visibility(_ store: SettingsStore) throws {
     var times: [Double] = []
     let now = Instant(milliseconds: BenchWorld.start)
     for number in 0..<500 {
@@ -161,10 +155,8 @@ struct Program: AsyncParsableCommand {
       let user = (number * 104_729) % (users / 5) * 5 + 4
       let id = BenchWorld.userID(user)
       let isMuted = number % 2 == 0
-      try await store.write(at: now) { write in
-        try write.setUser(id, Self.always(isMuted))
-      }
-      let message = Message(id: "m", conversation: Self.group(user), at: now)
+      try store.write(at: now) { try $0.setUser(id, Self.always(isMuted)) }
+      let message = Message(id: "m", conversation: world.group(of: user), at: now)
       let start = ContinuousClock.now
       let expected: Action = isMuted ? .suppress : .push
       while store.fanout.decision(message, for: id)?.outcome.action != expected {
@@ -175,7 +167,7 @@ struct Program: AsyncParsableCommand {
     let worst = times.max() ?? 0
     say(
       "acknowledged to visible, the worst of 500",
-      "\(worst.formatted(.number.precision(.fractionLength(4)))) ms", must: "<= 1", worst <= 1)
+      "\(text(worst, digits: 4)) ms", must: "<= 1", worst <= 1)
   }
 
   private static func always(_ isMuted: Bool) -> UserSettings {
@@ -187,30 +179,28 @@ struct Program: AsyncParsableCommand {
   // MARK: Decisions
 
   /// Messages to all groups in turn, alone and beside a thousand writes a second, in turns.
-  private func decisionsBesideWrites(_ store: SettingsStore) async throws {
-    var alone: [Double] = []
-    var beside: [Double] = []
+  private func decisionsBesideWrites(_ store: SettingsStore) throws {
+    var (alone, beside) = (Samples(), Samples())
     var written = 0
     for round in 0..<10 {
-      alone.append(decide(store))
-      async let writing = write(store, writers: 10, seconds: seconds / 3 + 0.2, rate: 100)
-      try await Task.sleep(for: .milliseconds(100))
-      beside.append(decide(store))
-      let count = try await writing
+      alone.add(decide(store))
+      let count = try write(store, writers: 10, seconds: seconds / 3 + 0.2, rate: 100) {
+        Thread.sleep(forTimeInterval: 0.1)
+        beside.add(decide(store))
+      }
       if round > 0 { written += count }
     }
-    let share = median(beside) / median(alone)
+    let share = beside.median / alone.median
     let rate = Double(written) / 9 / (seconds / 3 + 0.2)
     say(
       "decisions beside \(Int(rate)) writes/s, of those alone",
-      "\((share * 100).formatted(.number.precision(.fractionLength(1)))) %", must: ">= 90 %",
-      share >= 0.9)
-    show("decisions alone: \(Int(median(alone))) messages of 1000 members a second")
+      "\(text(share * 100, digits: 1)) %", must: ">= 90 %", share >= 0.9)
+    show("decisions alone: \(Int(alone.median)) messages of 1000 members a second")
   }
 
   /// - Returns: messages a second.
   private func decide(_ store: SettingsStore) -> Double {
-    let groups = (users + 999) / 1000
+    let groups = world.groupCount
     let now = Instant(milliseconds: BenchWorld.start)
     let end = ContinuousClock.now + .seconds(seconds / 3)
     let start = ContinuousClock.now
@@ -228,6 +218,4 @@ struct Program: AsyncParsableCommand {
     keep(pushes)
     return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
   }
-
-  private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }

@@ -8,24 +8,24 @@ import PushStore
 /// the changes since.
 struct Opening {
   let users: Int
-  private static let memberships = 5
+  private var world: StoreWorld { StoreWorld(users: users, memberships: 5) }
   private static let changes = 10_000
 
   func measure(in folder: URL) throws {
     let path = folder.appending(path: "large").path
     let importing = try makeStore(path)
-    let records = users * (1 + Self.memberships)
+    let records = users * (1 + world.memberships)
     let rate = Double(records) / importing
     say(
       "import of \(records / 1_000_000) M records into a new store", "\(Int(rate)) records/s",
       must: ">= 200000", rate >= 200_000)
     var opened: SettingsStore?
-    let building = try elapsed { opened = try SettingsStore(path, .write) }
+    let building = try seconds { opened = try SettingsStore(path, .write) }
     guard let store = opened else { return }
     show("opening it without a snapshot: \(text(building)) s")
     // The one that it writes by itself comes first.
     try store.writeSnapshot()
-    show("writing its snapshot: \(text(try elapsed { try store.writeSnapshot() })) s")
+    show("writing its snapshot: \(text(try seconds { try store.writeSnapshot() })) s")
     let expected = pushCounts(store)
     let times = try (0..<5).map { _ in try timeOfOpening(path, changes: 0, expected) }
     let median = times.sorted()[2]
@@ -45,13 +45,13 @@ struct Opening {
 
   /// - Returns: seconds of the import alone.
   private func makeStore(_ path: String) throws -> Double {
-    let settings = StoreWorld(users: users, memberships: users * Self.memberships).settings
-    return try elapsed { try StoreImport(path).run(settings, at: .zero, replacingApp: true) }
+    let settings = world.settings
+    return try seconds { try StoreImport(path).run(settings, at: .zero, replacingApp: true) }
   }
 
   private func timeOfOpening(_ path: String, changes: Int, _ expected: [Int]) throws -> Double {
     var opened: SettingsStore?
-    let time = try elapsed { opened = try SettingsStore(path, .read) }
+    let time = try seconds { opened = try SettingsStore(path, .read) }
     guard let store = opened else { return time }
     require(store.opening == .snapshot(sequence: 1, changes: Int64(changes)), "\(store.opening)")
     require(pushCounts(store) == expected, "both engines decide alike")
@@ -72,7 +72,7 @@ struct Opening {
 
   private func pushCounts(_ store: SettingsStore) -> [Int] {
     let now = Instant(milliseconds: BenchWorld.start)
-    return stride(from: 0, to: max(1, users / StoreWorld.groupSize), by: 997).map { group in
+    return stride(from: 0, to: world.groupCount, by: 997).map { group in
       store.fanout.decide(Message(id: "m", conversation: Identifier("g\(group)"), at: now))
         .pushCount
     }

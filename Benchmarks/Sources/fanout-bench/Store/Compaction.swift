@@ -3,6 +3,7 @@ import Foundation
 import PushFanout
 import PushModel
 import PushStore
+import Synchronization
 
 /// How long a large feed takes to compact, and how long writes wait meanwhile.
 struct Compaction {
@@ -14,16 +15,13 @@ struct Compaction {
   func measure(in folder: URL) throws {
     let path = folder.appending(path: "feed").path
     let store = try SettingsStore(path, .create)
-    let filling = try elapsed { try fill(store) }
+    let filling = try seconds { try fill(store) }
     let size = try store.reader.statistics().feedBytes ?? 0
     show("a feed of \(entries) entries, \(size / 1_000_000) MB, written in \(text(filling)) s")
-    let writer = WaitingWriter(store)
-    writer.start()
-    var removed = 0
-    let time = try elapsed {
-      removed = try store.compact(FeedRetention(entries: kept), at: .zero)
+    var (removed, time) = (0, 0.0)
+    let waits = try WaitingWriter(store).waits {
+      time = try seconds { removed = try store.compact(FeedRetention(entries: kept), at: .zero) }
     }
-    let waits = try writer.stop()
     require(removed >= entries - kept, "\(removed) entries were removed")
     show(
       "compaction of \(removed) of \(entries) entries: \(text(time)) s, \(waits.count) writes "
@@ -53,59 +51,56 @@ struct Compaction {
 
 /// Writes one setting after the other, and notes how long each took.
 private final class WaitingWriter: Sendable {
-  private let store: SettingsStore
-  private let isDone = DispatchSemaphore(value: 0)
-  private let result = Shared()
-
-  /// SAFETY: under the lock.
-  private final class Shared: @unchecked Sendable {
-    private let lock = NSLock()
-    private var isStopped = false
-    private var waits: [Double] = []
-    private var error: (any Error)?
-
-    func stop() { lock.withLock { isStopped = true } }
-    var goesOn: Bool { lock.withLock { !isStopped } }
-    func add(_ wait: Double) { lock.withLock { waits.append(wait) } }
-    func fail(_ error: any Error) { lock.withLock { self.error = error } }
-    func get() throws -> [Double] {
-      try lock.withLock {
-        if let error { throw error }
-        return waits
-      }
-    }
+  private struct State {
+    var isStopped = false
+    /// Seconds.
+    var waits: [Double] = []
+    var error: (any Error)?
   }
+
+  private let store: SettingsStore
+  private let state = Mutex(State())
 
   init(_ store: SettingsStore) { self.store = store }
 
-  /// Returns after the first write, so that the shortest compaction has one to delay.
-  func start() {
+  /// Writes until the body has ended, which begins after the first write, so that the shortest
+  /// compaction has one to delay.
+  ///
+  /// - Returns: seconds, ascending.
+  func waits(during body: () throws -> Void) throws -> [Double] {
     let hasBegun = DispatchSemaphore(value: 0)
-    Thread.detachNewThread { [self] in
-      var number: Int64 = 0
-      repeat {
-        number += 1
-        let until = Instant(milliseconds: BenchWorld.start - number)
-        do {
-          result.add(
-            try elapsed {
-              try store.write(at: .zero) { write in
-                try write.updateUser("waiting", .userMute) { $0.mutedUntil = until }
-              }
-            })
-        } catch { result.fail(error) }
-        if number == 1 { hasBegun.signal() }
-        Thread.sleep(forTimeInterval: 0.001)
-      } while result.goesOn
-      isDone.signal()
-    }
+    let threads = Threads([
+      { [self] in
+        repeat {
+          write()
+          hasBegun.signal()
+          Thread.sleep(forTimeInterval: 0.001)
+        } while !state.withLock { $0.isStopped }
+      }
+    ])
     hasBegun.wait()
+    let result = Result { try body() }
+    state.withLock { $0.isStopped = true }
+    threads.wait()
+    try result.get()
+    return try state.withLock {
+      if let error = $0.error { throw error }
+      return $0.waits.sorted()
+    }
   }
 
-  /// Seconds, ascending.
-  func stop() throws -> [Double] {
-    result.stop()
-    isDone.wait()
-    return try result.get().sorted()
+  private func write() {
+    let number = state.withLock { Int64($0.waits.count) }
+    let until = Instant(milliseconds: BenchWorld.start - 1 - number)
+    do {
+      let wait = try seconds {
+        try store.write(at: .zero) { write in
+          try write.updateUser("waiting", .userMute) { $0.mutedUntil = until }
+        }
+      }
+      state.withLock { $0.waits.append(wait) }
+    } catch {
+      state.withLock { $0.error = error }
+    }
   }
 }

@@ -13,7 +13,7 @@ struct LiveRendering {
     var directory = ContentDirectory()
     for number in 0..<people { directory.setUser(BenchWorld.userID(number), display(number)) }
     var versions = Array(repeating: directory, count: Self.kept)
-    let time = elapsed {
+    let time = seconds {
       for number in 0..<Self.changes {
         let id = BenchWorld.userID(number * 104_729 % people)
         directory.setUser(id, display(number + people))
