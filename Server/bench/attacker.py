@@ -18,26 +18,28 @@ REFUSED = (OSError, ssl.SSLError)
 
 class Attacker:
     def __init__(self, port, seconds):
-        self.port, self.seconds, self.end = port, seconds, 0
+        self.port, self.seconds, self.end, self.contexts = port, seconds, 0, {}
+        for protocol in ("http/1.1", "h2"):
+            self.contexts[protocol] = context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            context.set_alpn_protocols([protocol])
 
     def run(self):
         attacks = [getattr(self, name) for name in dir(self) if name.startswith("attack_")]
         for attack in attacks:
             self.end = time.monotonic() + self.seconds / len(attacks)
             count = 0
-            while time.monotonic() < self.end:
+            while self.left():
+                count += 1
                 with contextlib.suppress(*REFUSED):
-                    count += attack() or 1
+                    count += attack() or 0
             print(f"{attack.__name__.removeprefix('attack_')} {count}", flush=True)
 
     def tcp(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=5)
 
     def connect(self, protocol="http/1.1"):
-        context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.set_alpn_protocols([protocol])
-        return context.wrap_socket(self.tcp())
+        return self.contexts[protocol].wrap_socket(self.tcp())
 
     def h2(self, *pairs):
         connection = self.connect("h2")
@@ -52,6 +54,8 @@ class Attacker:
         with contextlib.ExitStack() as stack:
             held = []
             for _ in range(count):
+                if not self.left():
+                    break
                 with contextlib.suppress(*REFUSED):
                     held.append(stack.enter_context(make()))
             while self.left():
@@ -99,13 +103,13 @@ class Attacker:
         return self.repeat(b"GET /livez HTTP/1.1\r\nHost: a\r\n" + b"X-A: " + b"a" * 12_000 + b"\r\n\r\n")
 
     def attack_answers_that_are_not_read(self):
-        def begin():
+        def begin(path):
             connection = self.connect()
             connection.settimeout(0.2)
             with contextlib.suppress(*REFUSED):
-                connection.sendall(b"GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * 2000)
+                connection.sendall(b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n" % path * 2000)
             return connection
-        return self.hold(begin, 50)
+        return self.hold(lambda: begin(b"/v1/openapi.json"), 50) + self.hold(lambda: begin(b"/livez"), 50)
 
     def attack_chunks_of_a_byte(self):
         with self.connect() as connection:

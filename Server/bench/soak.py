@@ -195,7 +195,8 @@ def prove():
 
 
 class Burner:
-    """A process that takes a share of a core, until the block ends."""
+    """A process that takes a share of a core, until the block ends. On the clients' cores it gives way to them, as the
+    attacker does: what is measured is the server."""
 
     SOURCE = """
 import sys, time
@@ -208,7 +209,8 @@ while True:
 """
 
     def __init__(self, cores, share):
-        self.command = ["taskset", "-c", cores, sys.executable, "-c", self.SOURCE, f"{min(1, max(0, share)):.3f}"]
+        nice = ["nice", "-n", "19"] if cores == CLIENT_CORES else []
+        self.command = ["taskset", "-c", cores, *nice, sys.executable, "-c", self.SOURCE, f"{min(1, max(0, share)):.3f}"]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command)
@@ -244,10 +246,11 @@ def soak(server, folder, seconds):
     try:
         print(f"{'minute':>7} {'beside':>7} {'memory MB':>10} {'descriptors':>12} {'requests/s':>11} {'p99 ms':>8} {'server %':>8}")
         begun = time.monotonic()
+        # Until the followers have read what was there.
         _, calm = minute("nothing")
         while time.monotonic() - begun < seconds and not clients.problems:
             attacker = subprocess.Popen(
-                ["taskset", "-c", CLIENT_CORES, sys.executable, str(pathlib.Path(__file__).parent / "attacker.py"),
+                ["taskset", "-c", CLIENT_CORES, "nice", "-n", "19", sys.executable, str(pathlib.Path(__file__).parent / "attacker.py"),
                  str(server.port), str(interval)], stdout=subprocess.PIPE, text=True)
             row, share = minute("attack")
             used = processor_time(attacker.pid) / interval
@@ -256,7 +259,8 @@ def soak(server, folder, seconds):
                 raise BenchError("the attacker failed")
             rows.append(row)
             with Burner(SERVER_CORE, share - calm), Burner(CLIENT_CORES, used):
-                rows.append(minute("burning")[0])
+                row, calm = minute("burning")
+            rows.append(row)
         print("attacks of the last minute: " + ", ".join(done.split("\n")[:-1]))
     finally:
         clients.stop()
@@ -269,6 +273,8 @@ def main():
     parser.add_argument("--server", type=pathlib.Path, required=True)
     parser.add_argument("--seconds", type=int, default=1800)
     options = parser.parse_args()
+    if options.seconds < 120:
+        parser.error("--seconds: at least 120")
     prove()
     with tempfile.TemporaryDirectory(prefix="push-fanout-soak-") as name:
         folder = pathlib.Path(name)

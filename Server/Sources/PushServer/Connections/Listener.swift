@@ -32,6 +32,8 @@ struct Listener: Service {
     do {
       channel = try await ServerBootstrap(group: group)
         .serverChannelOption(.backlog, value: 1024)
+        // Between a few connections of a thousand at once, requests are answered.
+        .serverChannelOption(.maxMessagesPerRead, value: 4)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .serverChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
@@ -40,6 +42,13 @@ struct Listener: Service {
           }
         }
         .childChannelOption(.allowRemoteHalfClosure, value: true)
+        // What is read at once is parsed at once: hundreds of requests, which take memory until
+        // the answers before them were taken.
+        .childChannelOption(.maxMessagesPerRead, value: 1)
+        .childChannelOption(
+          .recvAllocator,
+          value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16_384)
+        )
         .childChannelInitializer { setup.setUp($0) }
         .bind(host: address.host, port: address.port).get()
     } catch {

@@ -1,8 +1,17 @@
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Answers that are written piece by piece.
+/// How answers are sent, at once or piece by piece.
 extension RequestHandler {
+  /// Answers to requests that arrived together are sent together, unless they are large: whether the
+  /// client takes them is only known of what was sent, as TLS keeps what was not.
+  func flush(_ context: ChannelHandlerContext) {
+    unflushed += 256
+    if isInRead, unflushed < Self.smallAnswer { return }
+    unflushed = 0
+    context.flush()
+  }
+
   func stream(
     _ write: @escaping @Sendable (BodyWriter) async throws -> Void, _ exchange: Exchange,
     _ context: ChannelHandlerContext

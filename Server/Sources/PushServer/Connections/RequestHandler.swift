@@ -28,8 +28,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Parts that arrived while another request was answered, or while the client did not read.
   private var waiting = CircularBuffer<HTTPRequestPart>()
   private var hasPendingRead = false
-  private var isInRead = false
-  private var needsFlush = false
+  var isInRead = false
+  /// Bytes of answers that are sent when the read ends.
+  var unflushed = 0
   /// Whether the connection ends when what was read is answered.
   private var isEnding = false
   /// Why what follows is not HTTP; nil if it is.
@@ -67,10 +68,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     isInRead = false
-    if needsFlush {
-      needsFlush = false
-      context.flush()
-    }
+    if unflushed > 0 { flush(context) }
     context.fireChannelReadComplete()
   }
 
@@ -268,6 +266,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .bytes(let bytes):
       if bytes.readableBytes > 0, !isHead {
         context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+        unflushed += bytes.readableBytes
         if isStream || bytes.readableBytes > Self.smallAnswer { exchange.isLarge = true }
       }
       endResponse(exchange, context)
@@ -281,14 +280,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// An answer of so many bytes fits what the system keeps for a connection.
-  private static let smallAnswer = 32 * 1024
+  static let smallAnswer = 32 * 1024
 
   func endResponse(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     exchange.isAnswered = true
     exchange.responder.end(exchange)
-    // What the client does not take counts as under way.
-    let taken: EventLoopPromise<Void>? =
-      exchange.isLarge ? context.eventLoop.makePromise() : nil
+    // What the client does not take counts as under way: a large answer, or the last of many.
+    let isMuch = exchange.isLarge || unflushed >= Self.smallAnswer || !context.channel.isWritable
+    let taken: EventLoopPromise<Void>? = isMuch ? context.eventLoop.makePromise() : nil
     if let taken, let ticket = exchange.ticket {
       taken.futureResult.whenComplete { _ in ticket.end() }
       exchange.ticket = nil
@@ -306,10 +305,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   // MARK: Ending
-
-  private func flush(_ context: ChannelHandlerContext) {
-    if isInRead { needsFlush = true } else { context.flush() }
-  }
 
   /// Says what is wrong with what is not HTTP, unless a response to it has begun, and closes.
   private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {

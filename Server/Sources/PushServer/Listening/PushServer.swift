@@ -149,9 +149,9 @@ private struct StoreKeeper: Service {
       metadata: [
         "audit": "\(last)", "store": "\(app.settingsNumber)",
         "do": """
-          write them again, or restore a backup: the lines of \(state.options.audit ?? "") after \
-          number \(app.visibleSequence) say who made them
-          """,
+        write them again, or restore a backup: the lines of \(state.options.audit ?? "") after \
+        number \(app.visibleSequence) say who made them
+        """,
       ])
   }
 }
