@@ -69,7 +69,7 @@ struct ServerFailure: Error {
     var answer = Answer(Answer.json, [UInt8(ascii: "{")] + json + Array("}\n".utf8))
     answer.status = status
     for field in fields { answer.fields[field.name] = field.value }
-    answer.closes = status == .contentTooLarge || status == .requestTimeout
+    answer.closes = status == .contentTooLarge || code == "timeout"
     return answer
   }
 
@@ -90,7 +90,7 @@ struct ServerFailure: Error {
 
   /// Of a request that is not answered in the client's time.
   static let expired = ServerFailure(
-    .gatewayTimeout, "deadline_exceeded",
+    .requestTimeout, "deadline_exceeded",
     "the request is not answered within its Push-Fanout-Timeout; what it began is ended, and nothing "
       + "was written")
 

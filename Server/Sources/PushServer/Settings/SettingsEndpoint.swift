@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import PushFiles
@@ -51,23 +50,21 @@ enum SettingsEndpoint {
     }
   }
 
-  /// The number of `If-Match`: what is written must not have changed since (RFC 9110, 13.1.1). Of
-  /// several numbers the last one counts; nil without a condition.
+  /// The number of `If-Match`: what is written must not have changed since (RFC 9110, 13.1.1); nil
+  /// without a condition.
   private static func condition(
     _ fields: HTTPFields, _ app: OpenedApp
   ) throws(ServerFailure) -> Int64? {
-    let tags = fields[values: .ifMatch].flatMap { $0.split(separator: ",") }.map {
-      $0.trimmingCharacters(in: .whitespaces)
+    guard let tag = fields[.ifMatch], tag != "*" else { return nil }
+    guard let parts = tag.wholeMatch(of: /"([0-9a-f]{32}):([0-9]{1,18})"/),
+      let number = Int64(parts.2)
+    else {
+      throw .badRequest("If-Match is not \"EPOCH:N\", the ETag of /v1/record")
     }
-    guard !tags.isEmpty, !tags.contains("*") else { return nil }
-    let numbers = tags.compactMap { tag -> Int64? in
-      guard tag.hasPrefix("\""), tag.hasSuffix("\""), tag.count > 1 else { return nil }
-      return try? SequenceNumber(String(tag.dropFirst().dropLast()), app).value
+    guard parts.1 == app.epoch else {
+      throw .changed("If-Match is of another store; read the record again")
     }
-    guard let last = numbers.max() else {
-      throw .changed("If-Match has no \"EPOCH:N\" of this store; read the record again")
-    }
-    return last
+    return number
   }
 
   /// `GET /v1/record`: a record as a line, and the number that `If-Match` takes.
