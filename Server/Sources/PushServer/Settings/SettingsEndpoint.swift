@@ -26,7 +26,7 @@ enum SettingsEndpoint {
     by deadline: ContinuousClock.Instant?, _ note: @escaping @Sendable (Written) -> Void
   ) throws -> Reply {
     let device = try request.parameter("device").map { Identifier($0) }
-    let unchangedSince = try condition(request.fields, app)
+    let condition = try condition(request.fields)
     // Keys are their caller's own.
     let name = try request.fields[.idempotencyKey].map { "\(caller.name) \(try checked($0))" }
     if let name, let answer = try answered(name, device, request.body, app) {
@@ -34,8 +34,12 @@ enum SettingsEndpoint {
     }
     do {
       let batch = try Batch(request.body, app)
+      // After everything else that may be wrong (RFC 9110, 13.2.1).
+      if let condition, condition.epoch != app.epoch {
+        throw ServerFailure.changed("If-Match is of another store; read the record again")
+      }
       return .later { done in
-        batch.write(app, device, by: deadline, unchangedSince: unchangedSince) { result in
+        batch.write(app, device, by: deadline, unchangedSince: condition?.number) { result in
           if let name { app.idempotency.finish(name, try? result.get().json) }
           done(
             result.map { written in
@@ -53,18 +57,15 @@ enum SettingsEndpoint {
   /// The number of `If-Match`: what is written must not have changed since (RFC 9110, 13.1.1); nil
   /// without a condition.
   private static func condition(
-    _ fields: HTTPFields, _ app: OpenedApp
-  ) throws(ServerFailure) -> Int64? {
+    _ fields: HTTPFields
+  ) throws(ServerFailure) -> (epoch: String, number: Int64)? {
     guard let tag = fields[.ifMatch], tag != "*" else { return nil }
     guard let parts = tag.wholeMatch(of: /"([0-9a-f]{32}):([0-9]{1,18})"/),
       let number = Int64(parts.2)
     else {
       throw .badRequest("If-Match is not \"EPOCH:N\", the ETag of /v1/record")
     }
-    guard parts.1 == app.epoch else {
-      throw .changed("If-Match is of another store; read the record again")
-    }
-    return number
+    return (String(parts.1), number)
   }
 
   /// `GET /v1/record`: a record as a line, and the number that `If-Match` takes.
