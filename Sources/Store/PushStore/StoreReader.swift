@@ -75,7 +75,21 @@ public final class StoreReader: Sendable {
   public func record(
     of user: Identifier?, in conversation: Identifier?
   ) throws -> NumberedRecord {
-    try read { try $0.record(of: user, in: conversation) }
+    try read { queries in
+      var content = ContentDirectory()
+      guard let record = try queries.record(of: user, in: conversation, &content) else {
+        switch (user, conversation) {
+        case (let user?, let conversation?):
+          throw StoreError.notAMember(user: user, conversation: conversation)
+        case (let user?, nil): throw StoreError.unknownUser(user)
+        default: throw StoreError.unknownConversation(conversation ?? "")
+        }
+      }
+      return NumberedRecord(
+        app: try queries.app(),
+        conversation: try conversation.flatMap { try queries.conversation($0) },
+        record: record, content: content, sequence: try queries.lastSequence())
+    }
   }
 
   /// Everything, as values.
@@ -105,37 +119,30 @@ public final class StoreReader: Sendable {
 }
 
 extension SettingsQueries {
-  fileprivate func record(
-    of user: Identifier?, in conversation: Identifier?
-  ) throws -> StoreReader.NumberedRecord {
-    var content = ContentDirectory()
-    let record: SettingsRecord
-    let settings = try conversation.flatMap { try self.conversation($0) }
+  /// A record, and in `content` how pushes look by it: a membership, what a user or a conversation
+  /// has set, or without ids the app; nil for what is not there.
+  func record(
+    of user: Identifier?, in conversation: Identifier?, _ content: inout ContentDirectory
+  ) throws -> SettingsRecord? {
     switch (user, conversation) {
     case (let user?, let conversation?):
-      guard let member = try member(user, of: conversation) else {
-        throw StoreError.notAMember(user: user, conversation: conversation)
-      }
-      record = .member(user, of: conversation, member)
+      guard let member = try self.member(user, of: conversation) else { return nil }
       let nickname = try self.nickname(of: user, in: conversation)
       if let nickname { content.setNickname(nickname, of: user, in: conversation) }
+      return .member(user, of: conversation, member)
     case (let id?, nil):
       let display = try self.display(of: id)
-      let user = try self.user(id)
-      guard user != nil || display != RecipientDisplay() else { throw StoreError.unknownUser(id) }
-      record = .user(id, user ?? UserSettings())
-      content.setUser(id, display)
+      if display != RecipientDisplay() { content.setUser(id, display) }
+      let settings = try self.user(id)
+      guard settings != nil || display != RecipientDisplay() else { return nil }
+      return .user(id, settings ?? UserSettings())
     case (nil, let id?):
-      guard let settings else { throw StoreError.unknownConversation(id) }
-      record = .conversation(id, settings)
+      guard let settings = try self.conversation(id) else { return nil }
       content.setConversation(
         id, kind: settings.kind, name: try name(of: id), parent: settings.parent)
-    case (nil, nil):
-      record = .app(try app())
+      return .conversation(id, settings)
+    case (nil, nil): return .app(try app())
     }
-    return .init(
-      app: try app(), conversation: settings, record: record, content: content,
-      sequence: try lastSequence())
   }
 
   func settings() throws -> FanoutSettings {

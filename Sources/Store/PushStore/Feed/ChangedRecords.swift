@@ -24,6 +24,7 @@ extension StoreWrite {
     guard sequence < first, first - sequence - 1 <= Self.comparedEntries,
       try queries.feedLimit().cursor.sequence <= sequence
     else { throw StoreError.changedSince(sequence, by: nil) }
+    if first > last { return }
     var own = ChangedRecords()
     try queries.forEachChange(first..<last + 1) { own.add($0) }
     try queries.forEachChange(sequence + 1..<first) { entry in
@@ -58,7 +59,6 @@ private struct ChangedRecords {
     let isOfDevices: Bool
   }
 
-  private var isEmpty = true
   private var hasAll = false
   private var records: Set<Record> = []
   /// All that are named, and those of them that were removed.
@@ -66,7 +66,6 @@ private struct ChangedRecords {
   private var (conversations, removedConversations) = (Set<Identifier>(), Set<Identifier>())
 
   mutating func add(_ entry: Entry) {
-    isEmpty = false
     if entry.isOfAll { hasAll = true }
     records.formUnion(entry.records)
     if let user = entry.user {
@@ -81,7 +80,6 @@ private struct ChangedRecords {
 
   /// Whether an entry of another write is about one of them.
   func overlaps(_ entry: Entry) -> Bool {
-    if isEmpty { return false }
     if hasAll || entry.isOfAll { return true }
     if let user = entry.user {
       if removedUsers.contains(user) { return true }

@@ -101,9 +101,8 @@ extension StoreChanges {
         JOIN users u ON u.id = f.user WHERE u.is_declared <> 2 ORDER BY u.number
       """, sequence)
     for id in users {
-      records.append(.user(id, try queries.user(id) ?? UserSettings()))
-      let display = try queries.display(of: id)
-      if display != RecipientDisplay() { content.setUser(id, display) }
+      records.append(
+        try queries.record(of: id, in: nil, &content) ?? .user(id, UserSettings()))
     }
     let conversations = try queries.ids(
       """
@@ -111,10 +110,7 @@ extension StoreChanges {
         JOIN conversations c ON c.id = f.conversation WHERE c.is_declared = 1 ORDER BY c.number
       """, sequence)
     for id in conversations {
-      guard let settings = try queries.conversation(id) else { continue }
-      records.append(.conversation(id, settings))
-      content.setConversation(
-        id, kind: settings.kind, name: try queries.name(of: id), parent: settings.parent)
+      if let record = try queries.record(of: nil, in: id, &content) { records.append(record) }
     }
     try readMembers(queries, after: sequence)
   }
@@ -129,13 +125,11 @@ extension StoreChanges {
     for row in rows {
       let user = try queries.id(row, 0, "feed.user")
       let conversation = try queries.id(row, 1, "feed.conversation")
-      guard let member = try queries.member(user, of: conversation) else {
+      if let record = try queries.record(of: user, in: conversation, &content) {
+        records.append(record)
+      } else {
         removals.members.append(Membership(user: user, conversation: conversation))
-        continue
       }
-      records.append(.member(user, of: conversation, member))
-      let nickname = try queries.nickname(of: user, in: conversation)
-      if let nickname { content.setNickname(nickname, of: user, in: conversation) }
     }
   }
 }
