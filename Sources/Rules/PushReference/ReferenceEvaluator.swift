@@ -26,6 +26,12 @@ public struct ReferenceEvaluator: Evaluator {
     clock = LocalClock(offset: zoneOffset)
   }
 
+  /// An evaluator of other settings, with the time zones of `other`.
+  package init(_ settings: FanoutSettings, like other: ReferenceEvaluator) {
+    self.settings = settings
+    clock = other.clock
+  }
+
   /// Decides a message for every recipient, in the order of user ids.
   ///
   /// - Complexity: O(members).
@@ -70,12 +76,13 @@ public struct ReferenceEvaluator: Evaluator {
   ) -> Decision? {
     guard let conversation = settings.conversation(message.conversation) else {
       trace.note(
-        "§4", "conversation", message.conversation.text, "unknown, so it has no recipients")
+        "§4", "conversation", stops: true,
+        "there is no conversation \(message.conversation) in the settings")
       trace.markLast()
       return nil
     }
     guard let index = settings.index(of: user) else {
-      trace.note("§4", "membership", "no", "an unknown user is not a recipient")
+      trace.note("§4", "member", stops: true, "there is no user \(user) in the settings")
       trace.markLast()
       return nil
     }
@@ -92,21 +99,26 @@ public struct ReferenceEvaluator: Evaluator {
     let parent = conversation.parent.flatMap { settings.member(user, of: $0) }
     // The recipients of a thread are its parent's members.
     let membership = conversation.kind == .thread ? parent : own
+    guard let membership else {
+      trace.note("§4", "member", stops: true, "not of \(conversation.parent ?? message.conversation)")
+      return notRecipient(&trace)
+    }
+    let joinsLater = membership.since > message.at
     trace.note(
-      "§4", "membership", yesNo(membership != nil),
-      membership == nil ? "not a recipient" : "a member of the conversation")
-    guard let membership else { return notRecipient(&trace) }
+      "§4", "member", stops: joinsLater,
+      membership.since == .zero
+        ? "since always"
+        : joinsLater
+          ? "joins at \(membership.since.rfc3339), after this message"
+          : "since \(membership.since.rfc3339)")
+    if joinsLater { return notRecipient(&trace) }
     trace.note(
-      "§4", "member since", describe(membership.since),
-      membership.since <= message.at ? "a recipient" : "not yet a member, not a recipient")
-    guard membership.since <= message.at else { return notRecipient(&trace) }
-    trace.note(
-      "§4.1", "sender", message.sender?.text ?? "none",
-      message.sender == id ? "the sender is not a recipient" : "another user")
+      "§4.1", "sender", stops: message.sender == id,
+      message.sender.map { $0 == id ? "\($0) sent it" : "\($0), somebody else" } ?? "not named")
     guard message.sender != id else { return notRecipient(&trace) }  // 1
 
     let recipient = Recipient(
-      user: settings.user(user), own: own ?? MemberSettings(), parent: parent ?? MemberSettings(),
+      id: id, user: settings.user(user), own: own ?? MemberSettings(), parent: parent ?? MemberSettings(),
       classes: mentions.classes(for: id))
     return decide(message, conversation, recipient, &trace)
   }
@@ -130,6 +142,7 @@ public struct ReferenceEvaluator: Evaluator {
 
 /// One recipient of one message, with the settings that apply.
 struct Recipient {
+  let id: Identifier
   let user: UserSettings
   /// The record in the message's own conversation.
   let own: MemberSettings

@@ -7,12 +7,11 @@ struct Trace {
   init(isRecording: Bool) { self.steps = isRecording ? [] : nil }
 
   mutating func note(
-    _ rule: String, _ subject: String, _ found: @autoclosure () -> String, scope: Scope? = nil,
-    _ verdict: @autoclosure () -> String
+    _ rule: String, _ subject: String, scope: Scope? = nil, stops: Bool = false,
+    _ found: @autoclosure () -> String
   ) {
     steps?.append(
-      TraceStep(
-        rule: rule, subject: subject, found: found(), scope: scope, verdict: verdict()))
+      TraceStep(rule: rule, subject: subject, found: found(), scope: scope, stops: stops))
   }
 
   /// Decides: the last step noted is the one that did.

@@ -5,13 +5,70 @@ internal import PushSupport
 
 func describe(_ devices: [Device]) -> String {
   if devices.isEmpty { return "none" }
-  return devices.map { "\($0.id) (\($0.kind.rawValue), \($0.state.rawValue))" }
-    .joined(separator: ", ")
+  return devices.map { device in
+    let state =
+      switch device.state {
+      case .foreground: "connected (foreground)"
+      case .background: "connected (background)"
+      case .offline: "offline"
+      case .loggedOut: "logged out"
+      case .kicked: "kicked"
+      }
+    return "\(device.id) (\(device.kind.rawValue)) is \(state)"
+  }.joined(separator: ", ")
 }
 
-/// An instant at which a mute ends or a membership begins; zero means none.
-func describe(_ instant: Instant) -> String {
-  instant == .zero ? "none" : instant.rfc3339
+func names(_ devices: [Device]) -> String { devices.map(\.id.text).joined(separator: ", ") }
+
+func describe(_ conversation: ConversationSettings) -> String {
+  switch conversation.kind {
+  case .private: "a direct chat"
+  case .group: "a group"
+  case .thread: "a thread of \(conversation.parent?.text ?? "")"
+  case .discussion: "a discussion"
+  case .customerService: "customer service"
+  case .system: "a system conversation"
+  case .ultraGroup: "an ultra group"
+  case .room: "a chat room"
+  }
+}
+
+/// A level, and who set it.
+func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
+  scope == .default ? "nobody set one, so all messages" : level.name
+}
+
+func describe(mutedUntil until: Instant, at now: Instant) -> String {
+  if until == .zero { return "none" }
+  return (now < until ? "until " : "ended at ") + until.rfc3339
+}
+
+/// Who of a list is named; the user whom it is about is always among them, or said not to be.
+func describe(_ ids: [Identifier], _ user: Identifier, _ ignoresCase: Bool) -> String {
+  if ids.isEmpty { return "nobody" }
+  if ids.contains(user) { return user.text }
+  if let other = ids.first(where: { $0.lowercased() == user.lowercased() }) {
+    return ignoresCase
+      ? "\(user), written \"\(other)\" (E-47)"
+      : "\"\(other)\", not \(user): ids are compared with case"
+  }
+  let more = ids.count > 3 ? " and \(ids.count - 3) more" : ""
+  return ids.prefix(3).map(\.text).joined(separator: ", ") + more + ", not \(user)"
+}
+
+/// Days, hours, minutes or seconds: the two largest units that it has.
+func describe(milliseconds: Int64) -> String {
+  let units: [(name: String, size: Int64)] = [
+    ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1),
+  ]
+  // A day is 24 h to most people.
+  let first = units.firstIndex { milliseconds >= $0.size * ($0.name == "d" ? 2 : 1) } ?? 4
+  let (count, rest) = milliseconds.quotientAndRemainder(dividingBy: units[first].size)
+  var text = "\(count) \(units[first].name)"
+  if first + 1 < units.count, rest / units[first + 1].size > 0 {
+    text += " \(rest / units[first + 1].size) \(units[first + 1].name)"
+  }
+  return text
 }
 
 func describe(_ interval: QuietInterval) -> String {
@@ -20,11 +77,9 @@ func describe(_ interval: QuietInterval) -> String {
 }
 
 func describe(_ span: QuietSpan) -> String {
-  "\(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
+  "from \(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
 }
 
 func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
 
 func describe(_ secondOfDay: Int) -> String { ClockTime.text(secondOfDay: secondOfDay) }
-
-func yesNo(_ flag: Bool) -> String { flag ? "yes" : "no" }

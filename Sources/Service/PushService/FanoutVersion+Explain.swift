@@ -12,8 +12,8 @@ extension FanoutVersion {
     let zone = unknownZone(of: user)
     if let zone, refusesUsers {
       var step = TraceStep(
-        rule: "E-36, R-24", subject: "time zone", found: zone,
-        verdict: "unknown on this machine, so nothing is decided")
+        rule: "E-36, R-24", subject: "time zone",
+        found: "\(zone) is not known on this machine, so nothing is decided", stops: true)
       step.decides = true
       return Explanation(
         message: message.id, conversation: message.conversation, user: user, at: message.at,
@@ -29,10 +29,77 @@ extension FanoutVersion {
       let table = quiet ?? (try? ZoneTable(named: name))
       return table.map { Int($0.offsetSeconds(at: instant.seconds)) }
     }
-    let explanation = reference.explain(message, for: user)
+    var explanation = reference.explain(message, for: user)
     assert(
       explanation.decision == decision(message, for: user),
       "the engine decides \(message.id) for \(user) otherwise than the reference")
+    let own = settings.index(of: user).map { settings.user($0) } ?? UserSettings()
+    explanation.timeZone = own.quietHours?.timeZone ?? own.timeZone ?? settings.app.timeZone
+    if explanation.decision?.outcome.action == .suppress {
+      explanation.alternatives = alternatives(to: message, for: user, reference, settings)
+    }
     return explanation
+  }
+
+  /// How far a message is sent later, for the first push.
+  private static let laterLimit: Int64 = 8 * 86_400_000
+
+  /// The decisions with one fact changed each, where it is another one.
+  private func alternatives(
+    to message: Message, for user: Identifier, _ reference: ReferenceEvaluator,
+    _ settings: FanoutSettings
+  ) -> [Explanation.Alternative] {
+    var found: [Explanation.Alternative] = []
+    func add(
+      _ change: Explanation.Alternative.Change, _ message: Message, _ settings: FanoutSettings
+    ) {
+      var changed = ReferenceEvaluator(settings, like: reference)
+      guard let decision = changed.decide(message, for: user) else { return }
+      found.append(.init(change, decision))
+    }
+    let end = Instant(
+      milliseconds: min(message.at.milliseconds + Self.laterLimit, Instant.maximumMilliseconds))
+    let later = (try? timeline(of: message, for: user, until: end)) ?? []
+    if let push = later.first(where: { $0.decision.map { $0.outcome.action != .suppress } ?? false }),
+      let decision = push.decision
+    {
+      found.append(.init(.time, at: push.at, decision))
+    }
+    let rules = settings.app.rules
+    var mentioning = message
+    (mentioning.mentions, mentioning.mentionsAll, mentioning.isMentioned) = ([user], false, nil)
+    if mentioning.mentions != message.mentions { add(.mention, mentioning, settings) }
+    if rules == .easemob, !(message.force ?? message.ext.force) {
+      var forced = message
+      forced.force = true
+      add(.force, forced, settings)
+    }
+    guard let index = settings.index(of: user) else { return found }
+    let member = settings.member(index, of: message.conversation) ?? MemberSettings()
+    let isUltra = settings.conversation(message.conversation)?.kind == .ultraGroup
+    if (isUltra ? member.channels[message.channel] : member.level) != .all {
+      var own = member
+      if isUltra { own.channels[message.channel] = .all } else { own.level = .all }
+      var changed = settings
+      changed.setMember(user, of: message.conversation, own)
+      add(.level, message, changed)
+    }
+    let devices = settings.user(index).effectiveDevices
+    func with(_ change: (inout Device) -> Void) -> FanoutSettings {
+      var changed = settings
+      changed.updateUser(user) { user in
+        user.devices = devices.map { device in
+          var device = device
+          change(&device)
+          return device
+        }
+      }
+      return changed
+    }
+    if !devices.allSatisfy({ $0.state == .offline }) {
+      add(.offline, message, with { $0.state = .offline })
+    }
+    if !devices.allSatisfy(\.hasToken) { add(.token, message, with { $0.hasToken = true }) }
+    return found
   }
 }

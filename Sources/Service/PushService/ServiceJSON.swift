@@ -9,13 +9,28 @@ public enum ServiceJSON {
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> [UInt8] {
     var json = JSONObject()
+    json.add(
+      "alternatives", list: explanation.alternatives.map { alternative($0, of: explanation) })
+    json.add("answer", explanation.answer)
     json.add("at", raw: "\(explanation.at.milliseconds)")
     if let content { json.add("content", raw: self.content(content)) }
     json.add("conversation", explanation.conversation.text)
     if let decision = explanation.decision { json.add("decision", raw: self.decision(decision)) }
     json.add("message", explanation.message.text)
     json.add("steps", list: explanation.steps.map(step))
+    json.add("timeZone", explanation.timeZone)
     json.add("user", explanation.user.text)
+    return json.end()
+  }
+
+  private static func alternative(
+    _ alternative: Explanation.Alternative, of explanation: Explanation
+  ) -> [UInt8] {
+    var json = JSONObject()
+    if let at = alternative.at { json.add("at", raw: "\(at.milliseconds)") }
+    json.add("change", alternative.change.rawValue)
+    json.add("decision", raw: decision(alternative.decision))
+    json.add("text", ServiceText.words(for: alternative, of: explanation))
     return json.end()
   }
 
@@ -92,8 +107,8 @@ public enum ServiceJSON {
     json.add("found", step.found)
     json.add("rule", step.rule)
     json.add("scope", step.scope?.name)
+    json.add("stops", raw: "\(step.stops)")
     json.add("subject", step.subject)
-    json.add("verdict", step.verdict)
     return json.end()
   }
 

@@ -1,40 +1,71 @@
 public import PushContent
 public import PushModel
 internal import PushSupport
+internal import QuietTime
 
 /// Answers as plain text for people: as many lines as there are things to say, whatever ids and
 /// texts of strangers are in them. Control characters are written as in JSON.
 public enum ServiceText {
-  /// An explanation, a line for each rule, and what the push says if that is wanted and there is
-  /// one.
-  ///
-  /// An arrow marks the step that decided.
+  /// An explanation: the answer, a line for each rule, what would be decided with one fact changed,
+  /// the outcome, and what the push says if that is wanted and there is one.
   public static func explanation(
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> String {
     var lines = [
-      "message \(explanation.message) in \(explanation.conversation) "
-        + "at \(explanation.at.rfc3339) for \(explanation.user)"
+      explanation.answer,
+      "Message \(explanation.message) in \(explanation.conversation), "
+        + times(explanation.at, explanation.timeZone), "",
     ]
-    let width = { (column: (TraceStep) -> String) in
-      explanation.steps.map { column($0).count }.max() ?? 0
+    let rows = explanation.steps.map { step in
+      (step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject), TerminalText.escaped(step.found),
+        step.rule)
     }
     let pad = { (text: String, width: Int) in
       text + String(repeating: " ", count: max(0, width - text.count))
     }
-    let rules = width { $0.rule }
-    let subjects = width { label($0) }
-    for step in explanation.steps {
+    let subjects = rows.map(\.1.count).max() ?? 0
+    let found = min(rows.map(\.2.count).max() ?? 0, 60)
+    for row in rows {
       lines.append(
-        (step.decides ? "-> " : "   ") + pad(step.rule, rules) + "  " + pad(label(step), subjects)
-          + "  " + step.found + ": " + step.verdict)
+        pad(row.0, 6) + pad(row.1, subjects + 2) + pad(row.2, found) + "  " + row.3)
     }
-    lines.append(decision(explanation.decision))
+    lines.append("")
+    let (would, not) = (
+      explanation.alternatives.filter { $0.decision.outcome.action != .suppress },
+      explanation.alternatives.filter { $0.decision.outcome.action == .suppress }
+    )
+    func list(_ alternatives: [Explanation.Alternative]) -> String {
+      alternatives.map { words(for: $0, of: explanation) }.joined(separator: "; ")
+    }
+    if !would.isEmpty { lines.append("Would push: \(list(would)).") }
+    if !not.isEmpty { lines.append("Would not help: \(list(not)).") }
+    lines.append(explanation.decision?.outcome.key ?? "no recipient")
     return TerminalText.lines(lines) + "\n" + (content.map { self.content($0) } ?? "")
   }
 
-  private static func label(_ step: TraceStep) -> String {
-    TerminalText.escaped(step.subject + (step.scope.map { " [\($0.name)]" } ?? ""))
+  /// What is changed, in words.
+  static func words(
+    for alternative: Explanation.Alternative, of explanation: Explanation
+  ) -> String {
+    switch alternative.change {
+    case .time:
+      "from \(alternative.at.map { times($0, explanation.timeZone) } ?? "")"
+    case .mention: "a mention of \(explanation.user)"
+    case .force: "the force flag"
+    case .level: "the level all, set by \(explanation.user) for \(explanation.conversation)"
+    case .offline: "all devices offline"
+    case .token: "a push token for each device"
+    }
+  }
+
+  /// An instant in UTC and where the user is.
+  private static func times(_ instant: Instant, _ zone: String) -> String {
+    guard zone != "UTC", let table = try? ZoneTable(named: zone) else { return instant.rfc3339 }
+    let local = instant.milliseconds + Int64(table.offsetSeconds(at: instant.seconds)) * 1000
+    let text = Instant(milliseconds: max(0, local)).rfc3339
+    // Day and time, without seconds that are none.
+    let day = text.prefix(10), time = text.dropFirst(11).prefix(8)
+    return "\(instant.rfc3339) (\(day) \(time.hasSuffix(":00") ? time.prefix(5) : time) in \(zone))"
   }
 
   /// A decision in one line; nil for a user who is not a recipient.

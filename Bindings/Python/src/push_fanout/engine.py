@@ -350,8 +350,8 @@ class Fanout(EngineState):
 
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> explained = fanout.explain({"id": "m", "conversation": "g", "at": 0}, "ann")
-        >>> explained["decision"]["action"], explained["steps"][0]["verdict"]
-        ('push', 'a member of the conversation')
+        >>> explained["decision"]["action"], explained["steps"][0]["found"]
+        ('push', 'since always')
         """
         engine = self._opened()
         text, stamp = engine.explain(json_line(message), encoded(user, "user"), content)

@@ -35,7 +35,7 @@ extension Decision: Codable {
 }
 
 extension TraceStep: Codable {
-  private enum Key: String, CodingKey { case rule, subject, found, scope, verdict, decides }
+  private enum Key: String, CodingKey { case rule, subject, found, scope, stops, decides }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
@@ -44,7 +44,7 @@ extension TraceStep: Codable {
       subject: try container.decode(String.self, forKey: .subject),
       found: try container.decode(String.self, forKey: .found),
       scope: container.contains(.scope) ? try container.named(Scope.allCases, \.name, .scope) : nil,
-      verdict: try container.decode(String.self, forKey: .verdict))
+      stops: try container.decode(Bool.self, forKey: .stops))
     decides = try container.decode(Bool.self, forKey: .decides)
   }
 
@@ -54,14 +54,14 @@ extension TraceStep: Codable {
     try container.encode(subject, forKey: .subject)
     try container.encode(found, forKey: .found)
     try container.encodeIfPresent(scope?.name, forKey: .scope)
-    try container.encode(verdict, forKey: .verdict)
+    try container.encode(stops, forKey: .stops)
     try container.encode(decides, forKey: .decides)
   }
 }
 
 extension Explanation: Codable {
   private enum Key: String, CodingKey {
-    case message, conversation, user, at, steps, decision
+    case message, conversation, user, at, steps, decision, answer, alternatives, timeZone
   }
 
   public init(from decoder: any Decoder) throws {
@@ -78,6 +78,8 @@ extension Explanation: Codable {
       at: Instant(milliseconds: at),
       steps: try container.decode([TraceStep].self, forKey: .steps),
       decision: try container.decodeIfPresent(Decision.self, forKey: .decision))
+    alternatives = try container.decode([Alternative].self, forKey: .alternatives)
+    timeZone = try container.decode(String.self, forKey: .timeZone)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -88,6 +90,28 @@ extension Explanation: Codable {
     try container.encode(at.milliseconds, forKey: .at)
     try container.encode(steps, forKey: .steps)
     try container.encodeIfPresent(decision, forKey: .decision)
+    try container.encode(answer, forKey: .answer)
+    try container.encode(alternatives, forKey: .alternatives)
+    try container.encode(timeZone, forKey: .timeZone)
+  }
+}
+
+extension Explanation.Alternative: Codable {
+  private enum Key: String, CodingKey { case change, at, decision }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    self.init(
+      try container.decode(Change.self, forKey: .change),
+      at: try container.decodeIfPresent(Int64.self, forKey: .at).map { Instant(milliseconds: $0) },
+      try container.decode(Decision.self, forKey: .decision))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(change, forKey: .change)
+    try container.encodeIfPresent(at?.milliseconds, forKey: .at)
+    try container.encode(decision, forKey: .decision)
   }
 }
 

@@ -4,23 +4,23 @@ public struct TraceStep: Hashable, Sendable {
   public let rule: String
   /// What was examined: a setting, a flag of the message, a device.
   public let subject: String
-  /// What was found there.
+  /// What was found there, in words.
   public let found: String
   /// The scope of the setting; nil for what is not a setting.
   public let scope: Scope?
-  /// What follows by the rule.
-  public let verdict: String
+  /// Whether there is no push because of it.
+  public let stops: Bool
   /// Whether this step decided.
   public package(set) var decides = false
 
   package init(
-    rule: String, subject: String, found: String, scope: Scope? = nil, verdict: String
+    rule: String, subject: String, found: String, scope: Scope? = nil, stops: Bool
   ) {
     self.rule = rule
     self.subject = subject
     self.found = found
     self.scope = scope
-    self.verdict = verdict
+    self.stops = stops
   }
 }
 
@@ -38,6 +38,10 @@ public struct Explanation: Hashable, Sendable {
   public let steps: [TraceStep]
   /// nil when the user is no recipient of the message.
   public let decision: Decision?
+  /// Where there is no push: what is decided with one fact changed each.
+  public package(set) var alternatives: [Alternative] = []
+  /// The time zone of the user's quiet hours.
+  public package(set) var timeZone = "UTC"
 
   package init(
     message: Identifier, conversation: Identifier, user: Identifier, at: Instant,
@@ -49,5 +53,54 @@ public struct Explanation: Hashable, Sendable {
     self.at = at
     self.steps = steps
     self.decision = decision
+  }
+}
+
+extension Explanation {
+  /// The same message for the same user, decided with one fact changed.
+  public struct Alternative: Hashable, Sendable {
+    /// What is changed.
+    public enum Change: String, CaseIterable, Codable, Sendable {
+      /// The message is sent later.
+      case time
+      /// The message mentions the user.
+      case mention
+      /// The message is forced.
+      case force
+      /// The user sets the level `all` for the conversation, or the channel of an ultra group.
+      case level
+      /// All devices are offline.
+      case offline
+      /// All devices have a push token.
+      case token
+    }
+
+    /// What is changed.
+    public let change: Change
+    /// When the message is sent, if that is changed.
+    public let at: Instant?
+    /// What is decided then.
+    public let decision: Decision
+
+    package init(_ change: Change, at: Instant? = nil, _ decision: Decision) {
+      (self.change, self.at, self.decision) = (change, at, decision)
+    }
+  }
+
+  /// The answer in one sentence or two: who, and what decided.
+  public var answer: String {
+    let last = steps.last.map { "\($0.subject): \($0.found)" } ?? ""
+    guard let decision else { return "\(user) is no recipient (\(last))." }
+    let outcome = decision.outcome
+    let devices = decision.devices.map(\.text).joined(separator: ", ")
+    switch outcome.action {
+    case .push: return "Push for \(user), to \(devices). \(outcome.phrase)."
+    case .local: return "A notification by the app for \(user), on \(devices). \(outcome.phrase)."
+    case .suppress:
+      // Whether there was a mention is what people ask about then.
+      let asked = outcome.reason == .notMentioned ? steps.last { $0.subject == "mentions" } : nil
+      let found = asked.map { "mentions: \($0.found)" } ?? last
+      return "No push for \(user). \(outcome.phrase) (\(found))."
+    }
   }
 }

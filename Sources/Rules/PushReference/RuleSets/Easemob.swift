@@ -12,77 +12,93 @@ extension ReferenceEvaluator {
     let silent = message.silent ?? message.ext.ignore
 
     // 2
-    trace.note("E-60", "conversation type", conversation.kind.rawValue, "a chat room never pushes")
+    trace.note("E-60", "conversation", stops: conversation.kind == .room, describe(conversation))
     if conversation.kind == .room { return trace.decide(.suppress, .chatRoom) }
-    trace.note("E-61", "onlineOnly", yesNo(message.onlineOnly), "deliver-online-only never pushes")
-    if message.onlineOnly { return trace.decide(.suppress, .onlineOnly) }
     trace.note(
-      "E-62", "body", message.body.rawValue,
-      options.pushTransparent ? "commands push too" : "a command never pushes")
-    if message.body == .command, !options.pushTransparent {
-      return trace.decide(.suppress, .messageType)
-    }
+      "E-61", "delivery", stops: message.onlineOnly,
+      message.onlineOnly
+        ? "only to people who are online" : "also to people who are offline")
+    if message.onlineOnly { return trace.decide(.suppress, .onlineOnly) }
+    let isCommand = message.body == .command
+    trace.note(
+      "E-62", "body", stops: isCommand && !options.pushTransparent,
+      isCommand
+        ? "a command\(options.pushTransparent ? ", which pushes too (pushTransparent)" : "")"
+        : message.body.rawValue)
+    if isCommand, !options.pushTransparent { return trace.decide(.suppress, .messageType) }
     // 3
     let forceBeatsSilent = force && options.flagConflict == .forceWins
     trace.note(
-      "E-40, E-44", "silent", yesNo(silent),
-      silent ? (forceBeatsSilent ? "beaten by force" : "no push to anyone") : "not silent")
+      "E-40, E-44", "silent flag", stops: silent && !forceBeatsSilent,
+      silent ? (forceBeatsSilent ? "set, but the message is forced" : "set") : "not set")
     if silent, !forceBeatsSilent { return trace.decide(.suppress, .silentMessage) }
     var forced = silent  // E-41a: force has changed the outcome, if the message was silent
     // 4
     let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
     trace.note(
-      "E-69", "age", "\(age) ms", "older than \(options.expireSeconds) s is not pushed")
+      "E-69", "age", stops: age > options.expireMilliseconds,
+      (age == 0 ? "just sent" : "sent \(describe(milliseconds: age)) before")
+        + "; pushes end after \(describe(milliseconds: options.expireMilliseconds))")
     if age > options.expireMilliseconds { return trace.decide(.suppress, .expired) }
     // 5
     let devices = recipient.user.effectiveDevices
     // E-64: in the background is online; E-65: a logged-out device counts as offline.
     let isConnected = devices.contains { $0.state == .foreground || $0.state == .background }
     let isOffline = devices.contains { $0.state == .offline || $0.state == .loggedOut }
+    let isOnline = isConnected && (app.devicePolicy == .allOffline || !isOffline)
     trace.note(
-      "E-64, E-65", "devices", describe(devices),
-      isConnected ? "connected, under \(app.devicePolicy.rawValue)" : "none is connected")
-    if isConnected, app.devicePolicy == .allOffline || !isOffline {
-      return trace.decide(.suppress, .online)
-    }
+      "E-64, E-65", "devices", stops: isOnline,
+      describe(devices)
+        + (isConnected
+          ? app.devicePolicy == .allOffline
+            ? "; one that is connected is enough (allOffline)"
+            : "; one that is offline is enough (\(app.devicePolicy.rawValue))" : ""))
+    if isOnline { return trace.decide(.suppress, .online) }
     // 6
+    trace.note("E-46 to E-48", "mentions", finding(easemob: message, for: recipient.id))
     if recipient.isMentioned, options.mentionBypassesDND {
-      trace.note("E-48", "mentioned", "yes", "a mention beats do-not-disturb")
-    } else if let (reason, scope) = doNotDisturb(message, conversation, recipient, &trace) {
+      trace.note("E-48", "do not disturb", "passed over for who is mentioned (mentionBypassesDnd)")
+    } else if let (reason, scope) = doNotDisturb(message, conversation, recipient, force, &trace) {
       if !force { return trace.decide(.suppress, reason, scope) }
-      trace.note("E-41", "force", "yes", "do-not-disturb is not checked")
       forced = true
     }
     // 7
     let (level, scope) = easemobLevel(conversation, recipient, &trace)
     let forceBeatsLevel = force && options.forceScope == .dndAndLevel  // E-42
     let stopped = stop(by: level, conversation, recipient, options)
-    if let stopped {
-      trace.note(
-        "E-20, E-42", "level", level.name, scope: scope,
-        forceBeatsLevel ? "overridden by force" : "stops this message")
-      if !forceBeatsLevel { return trace.decide(.suppress, stopped, scope) }
-      forced = true
-    } else {
-      trace.note("E-20", "level", level.name, scope: scope, "lets this message through")
-    }
+    let isStopped = stopped != nil && !forceBeatsLevel
+    trace.note(
+      "E-20, E-42", "level", scope: scope, stops: isStopped,
+      describe(level, scope)
+        + (stopped != nil && forceBeatsLevel ? "; the message is forced (forceScope)" : ""))
+    if let stopped, isStopped { return trace.decide(.suppress, stopped, scope) }
+    if stopped != nil { forced = true }
     // 8
     let targets = devices.filter {
       ($0.state == .offline || $0.state == .loggedOut) && $0.hasToken  // E-67, E-68
     }
-    trace.note("E-66, E-68", "devices to push to", describe(targets), "offline, with a token")
+    let allKicked = !devices.isEmpty && devices.allSatisfy { $0.state == .kicked }
+    trace.note(
+      "E-66, E-68", "push tokens", stops: targets.isEmpty,
+      targets.isEmpty
+        ? devices.isEmpty
+          ? "there is no device"
+          : allKicked ? "every device was kicked" : "no device that is offline has one"
+        : "of \(names(targets))")
     if targets.isEmpty {
-      let allKicked = !devices.isEmpty && devices.allSatisfy { $0.state == .kicked }
       return trace.decide(.suppress, allKicked ? .kicked : .noToken)
     }
     let filter = message.filter ?? message.ext.filter
     let admitted = targets.filter { filter.admits($0) }
-    trace.note("E-50", "devices after the filter", describe(admitted), "what the message admits")
+    if admitted.count < targets.count || filter != DeviceFilter() {
+      trace.note(
+        "E-50", "device filter", stops: admitted.isEmpty,
+        admitted.isEmpty
+          ? "the message excludes \(names(targets))" : "the message admits \(names(admitted))")
+    }
     if admitted.isEmpty { return trace.decide(.suppress, .filtered) }
     // 9
-    trace.note(
-      "E-41a", "force changed the outcome", yesNo(forced),
-      "pushed, \(forced ? "forced" : "allowed")")
+    if forced { trace.note("E-41a", "force", "the message would have been stopped") }
     return trace.decide(.push, forced ? .forced : .allowed, scope, devices: admitted.map(\.id))
   }
 
@@ -90,43 +106,45 @@ extension ReferenceEvaluator {
   /// (E-23).
   private mutating func doNotDisturb(
     _ message: Message, _ conversation: ConversationSettings, _ recipient: Recipient,
-    _ trace: inout Trace
+    _ force: Bool, _ trace: inout Trace
   ) -> (Reason, Scope)? {
     guard settings.app.advancedPush else {
-      trace.note("E-9", "advancedPush", "no", "quiet hours and durations do not exist")
+      trace.note("E-9", "quiet hours", "none, as the app has no advanced push")
       return nil
     }
+    let butForced = force ? "; the message is forced (E-41)" : ""
     if case .interval(let interval) = recipient.user.quietHours {
       let zone = recipient.user.timeZone ?? settings.app.timeZone  // E-36
       let second = clock.secondOfDay(at: message.at, in: zone)
       let inside = interval.contains(secondOfDay: second, options: settings.app.easemob)
       trace.note(
-        "E-21, E-30 to E-36", "quiet hours",
-        "\(describe(interval)), \(describe(second)) in \(zone)",
-        scope: .app, inside ? "inside: do not disturb" : "outside")
+        "E-21, E-30 to E-36", "quiet hours", scope: .app, stops: inside && !force,
+        "\(describe(interval)); it was \(describe(second)) in \(zone)"
+          + (inside ? butForced : ", outside"))
       if inside { return (.quietHours, .app) }
     } else if case .windows(let windows) = recipient.user.quietHours {
       let zone = recipient.user.timeZone ?? settings.app.timeZone  // E-36
       let (weekday, second) = clock.time(at: message.at, in: zone)
       let inside = windows.level(weekday: weekday, secondOfDay: second) != nil
       trace.note(
-        "E-21", "quiet hours", "\(describe(windows)), \(describe(second)) in \(zone)", scope: .app,
-        inside ? "inside: do not disturb" : "outside")
+        "E-21", "quiet hours", scope: .app, stops: inside && !force,
+        "\(describe(windows)); it was \(describe(second)) in \(zone)"
+          + (inside ? butForced : ", outside"))
       if inside { return (.quietHours, .app) }
     } else {
-      trace.note("E-21", "quiet hours", "not set", scope: .app, "none")
+      trace.note("E-21", "quiet hours", scope: .app, "not set")
     }
     let now = message.at
     let appMute = recipient.user.mutedUntil
     trace.note(
-      "E-23, E-35", "app mutedUntil", describe(appMute), scope: .app,
-      now < appMute ? "muted until then" : "not muted")
+      "E-23, E-35", "mute", scope: .app, stops: now < appMute && !force,
+      describe(mutedUntil: appMute, at: now) + (now < appMute ? butForced : ""))
     if now < appMute { return (.muted, .app) }
     for record in chain(conversation, recipient) {  // E-22, E-63
       let until = record.mutedUntil
       trace.note(
-        "E-22, E-35, E-63", "conversation mutedUntil", describe(until),
-        scope: .conversation, now < until ? "muted until then" : "not muted")
+        "E-22, E-35, E-63", "mute", scope: .conversation, stops: now < until && !force,
+        describe(mutedUntil: until, at: now) + (now < until ? butForced : ""))
       if now < until { return (.muted, .conversation) }
     }
     return nil
@@ -137,18 +155,13 @@ extension ReferenceEvaluator {
     _ conversation: ConversationSettings, _ recipient: Recipient, _ trace: inout Trace
   ) -> (NotificationLevel, Scope) {
     guard settings.app.advancedPush else {
-      trace.note("E-9", "advancedPush", "no", "levels do not exist")
+      trace.note("E-9", "levels", "none, as the app has no advanced push")
       return (.all, .default)
     }
-    for record in chain(conversation, recipient) {
-      trace.note(
-        "E-20, E-63", "conversation level", record.level.name, scope: .conversation,
-        record.level.isSet ? "set here" : "look further")
-      if record.level.isSet { return (record.level, .conversation) }
+    for record in chain(conversation, recipient) where record.level.isSet {
+      return (record.level, .conversation)
     }
     let level = recipient.user.level
-    trace.note(
-      "E-20, E-3", "app level", level.name, scope: .app, level.isSet ? "set here" : "look further")
     if level.isSet { return (level, .app) }
     return (.all, .default)
   }
@@ -188,6 +201,40 @@ extension DeviceFilter {
     if !acceptDeviceIDs.isEmpty, !acceptDeviceIDs.contains(device.id) { return false }
     if !acceptNotifierNames.isEmpty, !named(acceptNotifierNames) { return false }
     return !ignoreDeviceIDs.contains(device.id) && !named(ignoreNotifierNames)
+  }
+}
+
+extension ReferenceEvaluator {
+  /// Who is mentioned, by which field, and what does not count (E-46 to E-48).
+  private func finding(easemob message: Message, for user: Identifier) -> String {
+    let options = settings.app.easemob
+    let ignoresCase = options.atListIDCase == .insensitive
+    let ext = message.ext
+    if message.mentions != nil || message.mentionsAll != nil {
+      let found =
+        message.mentionsAll == true
+        ? "everyone" : describe(message.mentions ?? [], user, ignoresCase)
+      return found + (ext.atList == .absent ? "" : "; mentions and mentionsAll hide ext.em_at_list")
+    }
+    var list = ext.atList
+    if list == .absent, options.atListLegacyAPNsExt { list = ext.legacyAtList }
+    switch list {
+    case .absent:
+      return ext.legacyAtList == .absent
+        ? "nobody"
+        : "nobody: em_at_list inside em_apns_ext does not count (E-48, option atListLegacyApnsExt)"
+    case .unreadable: return "nobody: em_at_list is neither a text nor a list"
+    case .text(let text) where text.lowercased() == "all": return "everyone"
+    case .text(let text):
+      return options.atListStringAsID
+        ? describe([text], user, ignoresCase)
+        : "nobody: em_at_list is the text \"\(text)\" (E-46, option atListStringAsId)"
+    case .ids(let ids):
+      let hasAll = ids.contains { $0.lowercased() == "all" }
+      if hasAll, options.atListAllInArray { return "everyone" }
+      return describe(ids, user, ignoresCase)
+        + (hasAll ? "; \"all\" inside a list is a user's id (E-46, option atListAllInArray)" : "")
+    }
   }
 }
 

@@ -9,54 +9,57 @@ extension ReferenceEvaluator {
     let devices = recipient.user.effectiveDevices
 
     // 1
-    trace.note("R-44", "conversation type", conversation.kind.rawValue, "a chat room never pushes")
+    trace.note("R-44", "conversation", stops: conversation.kind == .room, describe(conversation))
     if conversation.kind == .room { return trace.decide(.suppress, .chatRoom) }
-    trace.note("R-44", "body", message.body.rawValue, "a status message never pushes")
+    trace.note(
+      "R-44", "body", stops: message.body == .status,
+      message.body == .status ? "a status message" : message.body.rawValue)
     if message.body == .status { return trace.decide(.suppress, .messageType) }
     // 2
     let silent = message.silent ?? false
-    trace.note("R-42", "disablePush", yesNo(silent), "silent messages never notify")
+    trace.note("R-42", "silent flag", stops: silent, silent ? "set" : "not set")
     if silent { return trace.decide(.suppress, .silentMessage) }
     // 3
     let connected = devices.filter { isConnected($0, at: message.at) }
     let background = connected.filter { $0.state == .background }
     let isLocal = !background.isEmpty
     var onlyLastPhone = false
-    trace.note(
-      "R-50, R-53", "connected devices", describe(connected),
-      isLocal ? "one is in the background: local flow" : "none is in the background")
-    if !isLocal, !connected.isEmpty {
+    let isOnline = !isLocal && !connected.isEmpty
+    if isOnline {
       onlyLastPhone =
         recipient.user.pushWhenDesktopOnline && connected.allSatisfy { $0.kind != .mobile }
-      trace.note(
-        "R-51", "pushWhenDesktopOnline", yesNo(recipient.user.pushWhenDesktopOnline),
-        onlyLastPhone ? "only desktops: push to the last phone" : "online, so no push")
-      if !onlyLastPhone { return trace.decide(.suppress, .online) }
     }
+    trace.note(
+      isOnline ? "R-50, R-51" : "R-50, R-53", "devices", stops: isOnline && !onlyLastPhone,
+      describe(devices)
+        + (isLocal
+          ? "; the app in the background shows a notification itself"
+          : onlyLastPhone ? "; only desktops, and the last phone gets pushes then" : ""))
+    if isOnline, !onlyLastPhone { return trace.decide(.suppress, .online) }
     if let reason = unfit(message, conversation, isLocal, &trace) {
       return trace.decide(.suppress, reason)
     }
     // 4
+    trace.note("R-40, R-41", "mentions", finding(rongcloud: message, conversation, recipient.id))
     let (level, scope) = rongcloudLevel(message, conversation, recipient, &trace)
     // 5
-    if let reason = stop(by: level, scope, conversation, recipient) {
-      trace.note("R-1, R-6, R-12", "level", level.name, scope: scope, "stops this message")
-      return trace.decide(.suppress, reason, scope)
-    }
-    trace.note("R-1, R-3", "level", level.name, scope: scope, "lets this message through")
+    let stopped = stop(by: level, scope, conversation, recipient)
+    trace.note(
+      stopped == nil ? "R-1, R-3" : "R-1, R-6, R-12", "level", scope: scope, stops: stopped != nil,
+      describe(level, scope))
+    if let stopped { return trace.decide(.suppress, stopped, scope) }
     // 6
     if isLocal {
+      let lacksNames = recipient.user.localInformationMissing
       trace.note(
-        "R-54", "information missing", yesNo(recipient.user.localInformationMissing),
-        "without it nothing is shown")
-      if recipient.user.localInformationMissing {
-        return trace.decide(.suppress, .localInfoMissing)
-      }
+        "R-54", "names for the notification", stops: lacksNames,
+        lacksNames ? "missing" : "there")
+      if lacksNames { return trace.decide(.suppress, .localInfoMissing) }
+      let isHandled = recipient.user.localHandledByApp
       trace.note(
-        "R-55", "handled by the app", yesNo(recipient.user.localHandledByApp),
-        "what the app handled is not shown again")
-      if recipient.user.localHandledByApp { return trace.decide(.suppress, .localHandledByApp) }
-      trace.note("R-53", "background devices", describe(background), "a local notification")
+        "R-55", "the app's callback", stops: isHandled,
+        isHandled ? "handled the message itself" : "did not handle it")
+      if isHandled { return trace.decide(.suppress, .localHandledByApp) }
       return trace.decide(.local, .allowed, scope, devices: background.map(\.id))
     }
     // 7
@@ -64,9 +67,15 @@ extension ReferenceEvaluator {
       $0.kind == .mobile && $0.hasToken && isOffline($0, at: message.at)
     }
     if onlyLastPhone { targets = targets.suffix(1) }  // R-51
-    trace.note("R-52", "phones to push to", describe(targets), "offline, with a token")
+    let allLoggedOut = !devices.isEmpty && devices.allSatisfy { $0.state == .loggedOut }
+    trace.note(
+      "R-52", "push tokens", stops: targets.isEmpty,
+      targets.isEmpty
+        ? devices.isEmpty
+          ? "there is no device"
+          : allLoggedOut ? "every device is logged out" : "no phone that is offline has one"
+        : "of \(names(targets))")
     if targets.isEmpty {
-      let allLoggedOut = !devices.isEmpty && devices.allSatisfy { $0.state == .loggedOut }
       return trace.decide(.suppress, allLoggedOut ? .loggedOut : .noToken)
     }
     // 8
@@ -97,19 +106,25 @@ extension ReferenceEvaluator {
     guard isLocal else {
       let lacksContent = message.body == .custom && message.pushContent.isEmpty
       trace.note(
-        "R-44", "custom type without push content", yesNo(lacksContent),
-        lacksContent ? "does not push" : "may push")
+        "R-44", "push content", stops: lacksContent,
+        lacksContent
+          ? "a custom message has none"
+          : message.body == .custom ? "there" : "not needed for \(message.body.rawValue)")
       return lacksContent ? .messageType : nil
     }
     let isEligible =
       conversation.kind != .ultraGroup && message.persisted && !message.backlog  // R-54
     trace.note(
-      "R-54", "eligible for a local notification", yesNo(isEligible),
-      "not in an ultra group, unless persisted, or from the backlog")
+      "R-54", "local notification", stops: !isEligible,
+      isEligible
+        ? "possible"
+        : conversation.kind == .ultraGroup
+          ? "none in an ultra group"
+          : message.persisted ? "none for the backlog" : "none for what is not persisted")
     guard isEligible else { return .localIneligible }
     trace.note(
-      "R-54", "messageNotification", yesNo(settings.app.messageNotification),
-      "without it the app shows none")
+      "R-54", "the app's notifications", stops: !settings.app.messageNotification,
+      settings.app.messageNotification ? "on" : "off (messageNotification)")
     return settings.app.messageNotification ? nil : .localDisabled
   }
 
@@ -134,12 +149,7 @@ extension ReferenceEvaluator {
       scopes.append((.groupDefault, conversation.level))
     }
     scopes.append((.appKey, settings.app.level))
-    for (scope, level) in scopes {
-      trace.note(
-        isUltra ? "R-11" : "R-10", "\(scope.name) level", level.name, scope: scope,
-        level.isSet ? "set here" : "look further")  // R-2
-      if level.isSet { return (level, scope) }
-    }
+    for (scope, level) in scopes where level.isSet { return (level, scope) }  // R-2
     return (.all, .default)  // R-3
   }
 
@@ -156,21 +166,24 @@ extension ReferenceEvaluator {
       let second = clock.secondOfDay(at: message.at, in: zone)
       level = span.contains(secondOfDay: second, options: options) ? span.level : nil
       trace.note(
-        "R-12, R-20 to R-24", "quiet hours", "\(describe(span)), \(describe(second)) in \(zone)",
-        scope: .quietHours, level == nil ? "outside" : "inside")
+        "R-12, R-20 to R-24", "quiet hours", scope: .quietHours,
+        "\(describe(span)); it was \(describe(second)) in \(zone)\(level == nil ? ", outside" : "")")
     case .windows(let windows):
       let (weekday, second) = clock.time(at: message.at, in: usersZone)
       level = windows.level(weekday: weekday, secondOfDay: second)
       trace.note(
-        "R-12", "quiet hours", "\(describe(windows)), \(describe(second)) in \(usersZone)",
-        scope: .quietHours, level == nil ? "outside" : "inside, level \(level?.name ?? "")")
+        "R-12", "quiet hours", scope: .quietHours,
+        "\(describe(windows)); it was \(describe(second)) in \(usersZone)"
+          + (level.map { ", level \($0.name)" } ?? ", outside"))
     case .interval, nil:
-      trace.note("R-20", "quiet hours", "not set", scope: .quietHours, "none")
+      trace.note("R-20", "quiet hours", scope: .quietHours, "not set")
       level = nil
     }
     guard let level else { return .unset }
     if recipient.isMentioned, options.mentionBypassesQuiet {
-      trace.note("R-27", "mentioned", "yes", scope: .quietHours, "a mention skips quiet hours")
+      trace.note(
+        "R-27", "quiet hours", scope: .quietHours,
+        "passed over for who is mentioned (mentionBypassesQuiet)")
       return .unset
     }
     if !level.isSet, options.quietZero == .all { return .all }  // R-5
@@ -187,6 +200,24 @@ extension ReferenceEvaluator {
       return settings.app.rongcloud.singleMentionLevels == .all ? nil : .directChatLevel
     }
     return level.allows(recipient.classes) ? nil : .notMentioned
+  }
+}
+
+extension ReferenceEvaluator {
+  /// Who is mentioned, and what does not count (R-40, R-41).
+  private func finding(
+    rongcloud message: Message, _ conversation: ConversationSettings, _ user: Identifier
+  ) -> String {
+    let (ids, all) = (message.mentions ?? [], message.mentionsAll ?? false)
+    let named = all ? "everyone" : describe(ids, user, false)
+    if ids.isEmpty, !all { return "nobody" }
+    guard conversation.kind == .group || conversation.kind == .ultraGroup else {
+      return "nobody: mentions count in groups only (R-40); named: \(named)"
+    }
+    if message.isMentioned == false {
+      return "nobody, as isMentioned is false (R-40); named: \(named)"
+    }
+    return named + (all && !ids.isEmpty ? "; the list does not count then (R-41)" : "")
   }
 }
 

@@ -10,7 +10,7 @@ export function key(decision) {
 
 /** The decision in one line, as text. */
 export const headline = (answer) =>
-  answer.phrase ?? "No recipient of this message: no member of the conversation, not yet a member, or its sender.";
+  answer.explanation.answer;
 
 export function decision(answer) {
   const { decision, user, conversation, at } = answer.explanation;
@@ -30,14 +30,22 @@ export function steps(answer) {
   const rows = answer.explanation.steps.map((step) => ({
     decides: step.decides,
     cells: [
-      step.rule,
+      step.stops ? make("strong", {}, "STOP") : "ok",
       step.scope ? `${step.subject} (${step.scope})` : step.subject,
       step.found,
-      step.decides ? [make("strong", {}, "Decides: "), step.verdict] : step.verdict,
+      step.rule,
     ],
   }));
   return make("div", { class: "panel-box" },
-    scrolling("Steps", table("The rules, in the order in which they were evaluated", ["Rule", "Examined", "Found", "So"], rows)));
+    scrolling("Steps", table("What was examined, in order, up to what decided", ["", "Examined", "Found", "Rule"], rows)),
+    alternatives(answer.explanation.alternatives, true, "Would push: "),
+    alternatives(answer.explanation.alternatives, false, "Would not help: "));
+}
+
+/** What the decision would be with one fact changed. */
+function alternatives(all, pushes, label) {
+  const texts = all.filter((each) => (each.decision.action !== "none") === pushes).map((each) => each.text);
+  return texts.length ? make("p", { class: "remark" }, `${label}${texts.join("; ")}.`) : undefined;
 }
 
 /** How many members have which outcome, and the first of them, each with a button. */

@@ -85,7 +85,7 @@ async function explain() {
   byID("compared").replaceChildren();
   whatIf.take(answer);
   reveal("answer-part", "week-part", "whatif-part");
-  say(`${answers.headline(answer)}. ${answer.explanation.steps.length} steps.`);
+  say(`${answers.headline(answer)} ${answer.explanation.steps.length} steps.`);
   byID("answer-heading").focus();
 }
 
@@ -127,7 +127,7 @@ async function compare() {
       rows.map((cells) => ({ cells }))))),
     answers.steps(other),
     week.figure(other, "What if: outcomes of the coming week"));
-  say(`${same ? "The same decision" : "Another decision"}: ${answers.headline(other)}.`);
+  say(`${same ? "The same decision" : "Another decision"}: ${answers.headline(other)}`);
   byID("compared-heading").focus();
 }
 
