@@ -33,12 +33,17 @@ extension FanoutVersion {
     assert(
       explanation.decision == decision(message, for: user),
       "the engine decides \(message.id) for \(user) otherwise than the reference")
-    let own = settings.index(of: user).map { settings.user($0) } ?? UserSettings()
-    explanation.timeZone = own.quietHours?.timeZone ?? own.timeZone ?? settings.app.timeZone
+    explanation.timeZone = timeZone(of: user)
     if explanation.decision?.outcome.action == .suppress {
       explanation.alternatives = alternatives(to: message, for: user, reference, settings)
     }
     return explanation
+  }
+
+  /// The time zone of a user's quiet hours: their own, the user's, or else the app's.
+  package func timeZone(of user: Identifier) -> String {
+    let own = self.user(user) ?? UserSettings()
+    return own.quietHours?.timeZone ?? own.timeZone ?? app.timeZone
   }
 
   /// How far a message is sent later, for the first push.

@@ -51,19 +51,8 @@ extension FanoutService {
 }
 
 extension Inspection {
-  /// The time zone of the user's quiet hours: the user's, or else the app's.
-  public var timeZone: String {
-    var zone = "UTC"
-    for record in records {
-      if case .app(let app) = record { zone = app.timeZone }
-      if case .user(_, let user) = record {
-        var own: String?
-        if case .span(let span)? = user.quietHours { own = span.timeZone }
-        zone = own ?? user.timeZone ?? zone
-      }
-    }
-    return zone
-  }
+  /// The time zone of the user's quiet hours: their own, the user's, or else the app's.
+  public var timeZone: String { explanation.timeZone }
 
   /// The records as lines of a settings.ndjson, in the order in which they may be read.
   public var lines: [[UInt8]] {

@@ -80,11 +80,30 @@ public enum ServiceText {
     return TerminalText.escaped(text)
   }
 
-  /// The answer for a plain message: when it changes, and the answers before and from then on.
-  public static func plainAnswer(_ answer: PlainAnswer) -> String {
-    let before = decision(answer.before)
-    guard let next = answer.changesAt else { return "never\nalways: \(before)" }
-    return "\(next.rfc3339)\nbefore: \(before)\nfrom then on: \(decision(answer.after))"
+  /// The answer for a plain message now, and from when on there is another one.
+  ///
+  /// - Parameters:
+  ///   - now: the instant that was asked for.
+  ///   - zone: that of the user.
+  public static func plainAnswer(_ answer: PlainAnswer, at now: Instant, zone: String) -> String {
+    let lines = [
+      "now   \(times(now, zone)): \(phrase(answer.before))",
+      answer.changesAt.map { "from  \(times($0, zone)): \(phrase(answer.after))" }
+        ?? "That stays so until settings or presence change.",
+    ]
+    return TerminalText.lines(lines)
+  }
+
+  private static func phrase(_ decision: Decision?) -> String {
+    guard let decision else { return "not a recipient" }
+    let devices = decision.devices.map(\.text).joined(separator: ", ")
+    let words =
+      switch decision.outcome.action {
+      case .push: "push to \(devices)"
+      case .local: "a notification by the app on \(devices)"
+      case .suppress: "no push"
+      }
+    return "\(words). \(decision.outcome.phrase)."
   }
 
   /// What a push says and why: the sources of its words, its texts, and the payload.

@@ -3,12 +3,13 @@ import PushContent
 import PushFanout
 import PushFiles
 import PushModel
+import PushReplay
 import PushService
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show, rule by rule, why a user gets a push for a message or does not.",
+    abstract: "Say why a user gets a push for a message or not, and what would change that.",
     discussion: """
       Examples:
 
@@ -21,8 +22,13 @@ struct Explain: ParsableCommand {
         push-fanout explain --settings world.ndjson --templates templates.ndjson \\
           --messages today.ndjson --message m1 --user u1 --content
 
-      If several messages have the id, each is explained. The arrow marks the step that decided; with --content \
-      also the sources of the push's text.
+        push-fanout explain --settings world.ndjson --messages may.ndjson \
+          --presence presence.csv --changes changes.ndjson --message m1 --user u1
+
+      The answer comes first, then what was examined, in order, up to what stopped the push, then \
+      what the answer would be with one fact changed. If several messages have the id, each is \
+      explained. With --presence and --changes the settings and devices are those at the moment of \
+      the message, as a replay has them; without, those of the files or the store.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -43,12 +49,25 @@ struct Explain: ParsableCommand {
 
   @OptionGroup var templates: ContentOptions
 
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Who goes online or offline, CSV, sorted by time.", valueName: "file"))
+  var presence: [InputPath] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
+  var changes: [InputPath] = []
+
   @Flag(help: "One JSON object a message.")
   var json = false
 
   func validate() throws {
     if !content, !templates.templates.isEmpty {
       throw ValidationError("--templates goes with --content.")
+    }
+    if content, !presence.isEmpty || !changes.isEmpty {
+      throw ValidationError("--content explains by the settings as they are: leave it out.")
     }
   }
 
@@ -61,6 +80,9 @@ struct Explain: ParsableCommand {
     try fanout.currentVersion.checkIsDecided(user)
     guard fanout.user(user) != nil else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
+    }
+    if !presence.isEmpty || !changes.isEmpty {
+      return show(try explanationsAtTheirMoments(fanout, user).map { ($0, nil) })
     }
     let rules = fanout.app.rules
     let renderer = ContentRenderer(
@@ -77,6 +99,27 @@ struct Explain: ParsableCommand {
       return try selection.nextWithContent().map { ($0.message, $0.content) }
     }
     try selection.checkAllFound()
+    show(explanations)
+  }
+
+  private func explanationsAtTheirMoments(
+    _ fanout: Fanout, _ user: Identifier
+  ) throws -> [Explanation] {
+    let files = ReplayFiles(
+      messages: [messages.path], presence: presence.map(\.path), changes: changes.map(\.path))
+    var replayed = try ReplayedUser(user, files, on: fanout)
+    let id = Identifier(message)
+    var found: [Explanation] = []
+    while let next = try replayed.next() {
+      if next.id == id { found.append(fanout.currentVersion.explain(next, for: user)) }
+    }
+    if found.isEmpty {
+      throw Failure(text: "no message in \(messages.path) has the id \"\(id)\"")
+    }
+    return found
+  }
+
+  private func show(_ explanations: [(decision: Explanation, content: ContentExplanation?)]) {
     let texts = explanations.map {
       json
         ? String(decoding: ServiceJSON.explanation($0.decision, $0.content), as: UTF8.self)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PushFanout
 import PushModel
 import PushService
@@ -18,10 +19,13 @@ struct NextChange: ParsableCommand {
         push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
           --at 2024-06-03T12:00:00Z
 
+        push-fanout next-change --store app.store --user u1 --conversation g1 --mention
+
         push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
           --at 1717416000000 --json
 
-      Prints the instant and the decisions before and from then on, or "never".
+      Prints the decision now, or at --at, and from when on there is another one. Times are in UTC \
+      and in the zone of the user's quiet hours.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -35,14 +39,18 @@ struct NextChange: ParsableCommand {
   @Option(help: ArgumentHelp("The channel of an ultra group.", valueName: "id"))
   var channel = ""
 
-  @Option(help: ArgumentHelp("Unix milliseconds, or an RFC 3339 time.", valueName: "instant"))
-  var at: String
+  @Option(
+    help: ArgumentHelp("Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
+  var at: String?
+
+  @Flag(help: "Of a message that mentions the user.")
+  var mention = false
 
   @Flag(help: "One JSON object.")
   var json = false
 
   func validate() throws {
-    if Instant(text: at) == nil {
+    if let at, Instant(text: at) == nil {
       throw ValidationError(
         "--at \(at) is not an instant; give Unix milliseconds or an RFC 3339 time, "
           + "like 2024-06-03T12:00:00Z.")
@@ -50,13 +58,15 @@ struct NextChange: ParsableCommand {
   }
 
   func run() throws {
-    guard let instant = Instant(text: at) else { return }
+    let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    let instant = at.flatMap { Instant(text: $0) } ?? now
     let (user, id) = (Identifier(user), Identifier(conversation))
     let channel = Identifier(channel)
+    let version = try world.loadFanout(threads: nil).currentVersion
     let answer: PlainAnswer
     do {
-      answer = try world.loadFanout(threads: nil).currentVersion.plainAnswer(
-        for: user, in: id, channel: channel, after: instant)
+      answer = try version.plainAnswer(
+        for: user, in: id, channel: channel, mentions: mention, after: instant)
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")
     } catch FanoutError.unknownUser(let id) {
@@ -65,6 +75,6 @@ struct NextChange: ParsableCommand {
     Terminal.printResult(
       json
         ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
-        : ServiceText.plainAnswer(answer))
+        : ServiceText.plainAnswer(answer, at: instant, zone: version.timeZone(of: user)))
   }
 }

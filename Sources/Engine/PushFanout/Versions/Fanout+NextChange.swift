@@ -24,16 +24,18 @@ extension FanoutVersion {
   /// The answer for a plain message, when it next changes without an update, and what it is from
   /// then on.
   ///
+  /// - Parameter mentions: whether the message mentions the user, and is not plain.
   /// - Throws: as ``Fanout/nextChange(for:in:channel:after:)``.
   /// - Complexity: that of some decisions for one user; mostly four.
   public func plainAnswer(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
-    after instant: Instant
+    mentions: Bool = false, after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
     let (solver, userIndex) = try engineVersion.solver(for: user, in: conversation)
     return solver.plainAnswer(after: instant) { at in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
+      if mentions { message.mentions = [user] }
       return engineVersion.decision(message, for: userIndex)
     }
   }
