@@ -70,6 +70,9 @@ built: program
 	@$(MAKE) -C Bindings/C lib
 	@$(MAKE) -C Server server
 
+# `--version` of what is installed names the commit.
+install deb: export PUSH_FANOUT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+
 install: built ## the command, the server, C libraries, man pages, completions: PREFIX=/usr/local DESTDIR=
 	@scripts/install-packages binutils python3
 	@PREFIX='$(or $(PREFIX),/usr/local)' DESTDIR='$(DESTDIR)' scripts/package/install

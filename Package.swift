@@ -16,6 +16,11 @@ let strict: [SwiftSetting] = [
 /// once for all of them. Whoever uses a product neither fetches nor builds anything of that.
 let developed = Context.environment["PUSH_FANOUT_DEVELOP", default: ""].split(separator: " ")
 
+/// The commit that `--version` names, which packages and releases set.
+let commit = Context.environment["PUSH_FANOUT_COMMIT"].map { commit in
+  CSetting.define("PUSH_FANOUT_COMMIT", to: "\"\(commit)\"")
+}
+
 // Data flows one way, and an arrow here points only to a target above it:
 // words -> zones and windows, reference, contents of pushes -> files -> command line.
 let package = Package(
@@ -116,10 +121,13 @@ let package = Package(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       path: "Sources/Simulation/PushReport",
       swiftSettings: strict),
+    .target(
+      name: "CBuildCommit", path: "Sources/Command/CBuildCommit",
+      cSettings: commit.map { [$0] } ?? []),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "CBuildCommit", "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
         "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
         "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

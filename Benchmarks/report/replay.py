@@ -18,7 +18,7 @@ CONTESTANTS = {
 REFERENCE_NANOSECONDS = 1_000
 LONGEST_SECONDS = 60
 _LAST_LINE = re.compile(
-    r"(\d+) messages, (\d+) decisions, (\d+) pushes, ([\d.]+) s, (\d+) decisions/s$")
+    r"([\d,]+) messages?, ([\d,]+) decisions?, ([\d,]+) pushed, ([\d.]+) s, ([\d,]+) decisions/s$")
 
 
 class ReplayError(Exception):
@@ -53,7 +53,8 @@ def last_line(text):
     match = _LAST_LINE.search(text.strip())
     if not match:
         raise ReplayError(f"evaluate ended otherwise than expected: {text.strip()[-200:]}")
-    messages, decisions, pushes, seconds, rate = match.groups()
+    messages, decisions, pushes, seconds, rate = (
+        text.replace(",", "") for text in match.groups())
     return int(messages), int(decisions), int(pushes), float(seconds), int(rate)
 
 

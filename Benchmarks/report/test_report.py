@@ -306,7 +306,7 @@ class Measuring(unittest.TestCase):
     def test_the_last_line_of_evaluate(self):
         text = (
             "a warning\n"
-            "1671 messages, 99275 decisions, 38017 pushes, 0.041 s, 6228152 decisions/s\n")
+            "1,671 messages, 99,275 decisions, 38,017 pushed, 0.041 s, 6,228,152 decisions/s\n")
         self.assertEqual(replay.last_line(text), (1671, 99275, 38017, 0.041, 6228152))
         with self.assertRaises(replay.ReplayError):
             replay.last_line("push-fanout: no such file")

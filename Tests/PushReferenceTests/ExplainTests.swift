@@ -167,9 +167,13 @@ import Testing
     typealias Change = @Sendable (inout Message) -> Void
     func list(_ ids: Identifier...) -> Change { { $0.ext.atList = .ids(ids) } }
     let easemob: [(Change, String)] = [
-      ({ _ in }, "nobody"), (list("a", "u"), "u"), (list("a", "b", "c", "d"), "a, b, c and 1 more, not u"),
+      ({ _ in }, "nobody"), (list("a", "u"), "u"),
+      (list("a", "b", "c", "d"), "a, b, c and 1 more, not u"),
       (list("U"), "u, written \"U\" (E-47)"),
-      (list("all"), "all, not u; \"all\" inside a list is a user's id (E-46, option atListAllInArray)"),
+      (
+        list("all"),
+        "all, not u; \"all\" inside a list is a user's id (E-46, option atListAllInArray)"
+      ),
       ({ $0.ext.atList = .text("ALL") }, "everyone"),
       (
         { $0.ext.atList = .text("u") },

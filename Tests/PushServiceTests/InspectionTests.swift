@@ -38,7 +38,9 @@ import Testing
           let end = Instant(milliseconds: message.at.milliseconds + Self.week)
           let found = service.inspect(message, for: user, until: end)
           let label: Comment = "seed \(seed), \(message.id), \(user)"
-          #expect(found.explanation == reference.explain(message, for: user), label)
+          let expected = reference.explain(message, for: user)
+          #expect(found.explanation.steps == expected.steps, label)
+          #expect(found.explanation.decision == expected.decision, label)
           guard let first = found.timeline.first else {
             #expect(found.explanation.decision == nil, label)
             continue
@@ -82,8 +84,10 @@ import Testing
     for message in world.messages {
       for user in world.users {
         let steps = refusing.explain(message, for: user).steps
-        #expect(steps.map(\.found) == ["Mars/Olympus_Mons"] && steps[0].decides)
-        #expect(ignoring.explain(message, for: user) == reference.explain(message, for: user))
+        let found = "Mars/Olympus_Mons is not known on this machine, so nothing is decided"
+        #expect(steps.map(\.found) == [found] && steps[0].decides)
+        #expect(
+          ignoring.explain(message, for: user).steps == reference.explain(message, for: user).steps)
       }
     }
   }

@@ -48,7 +48,9 @@ import Testing
   }
 
   @Test func whatIsNoExplanationIsRefused() throws {
-    let good = #"{"at":1,"conversation":"c","message":"m","steps":[],"user":"u"}"#
+    let good =
+      #"{"alternatives":[],"at":1,"conversation":"c","message":"m","steps":[],"timeZone":"UTC","#
+      + #""user":"u"}"#
     #expect(throws: Never.self) {
       try JSONDecoder().decode(Explanation.self, from: Data(good.utf8))
     }

@@ -16,8 +16,8 @@ struct Program: ParsableCommand {
   /// The program's, and that of the time-zone data in use.
   static var version: String {
     switch ZoneDatabase.system {
-    case .success(let zones): "\(Version.number)\ntime-zone data \(zones.version), \(zones.folder)"
-    case .failure(let error): "\(Version.number)\n\(error)"
+    case .success(let zones): "\(Version.text)\ntime-zone data \(zones.version), \(zones.folder)"
+    case .failure(let error): "\(Version.text)\n\(error)"
     }
   }
 

@@ -100,7 +100,8 @@ public struct ReferenceEvaluator: Evaluator {
     // The recipients of a thread are its parent's members.
     let membership = conversation.kind == .thread ? parent : own
     guard let membership else {
-      trace.note("§4", "member", stops: true, "not of \(conversation.parent ?? message.conversation)")
+      trace.note(
+        "§4", "member", stops: true, "not of \(conversation.parent ?? message.conversation)")
       return notRecipient(&trace)
     }
     let joinsLater = membership.since > message.at
@@ -118,7 +119,8 @@ public struct ReferenceEvaluator: Evaluator {
     guard message.sender != id else { return notRecipient(&trace) }  // 1
 
     let recipient = Recipient(
-      id: id, user: settings.user(user), own: own ?? MemberSettings(), parent: parent ?? MemberSettings(),
+      id: id, user: settings.user(user), own: own ?? MemberSettings(),
+      parent: parent ?? MemberSettings(),
       classes: mentions.classes(for: id))
     return decide(message, conversation, recipient, &trace)
   }

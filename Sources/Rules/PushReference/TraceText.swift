@@ -35,12 +35,33 @@ func describe(_ conversation: ConversationSettings) -> String {
 
 /// A level, and who set it.
 func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
-  scope == .default ? "nobody set one, so all messages" : level.name
+  let messages =
+    switch level {
+    case .unset: "nothing"
+    case .all: "all messages"
+    case .mention: "mentions only"
+    case .mentionUsers: "mentions of the user only"
+    case .mentionAll: "mentions of everyone only"
+    case .blocked: "no message"
+    }
+  let setter =
+    switch scope {
+    case .quietHours: "in quiet hours"
+    case .channel: "set by the user for the channel"
+    case .conversation: "set by the user for the conversation"
+    case .type: "set by the user for conversations of this type"
+    case .channelDefault: "the channel's default"
+    case .groupDefault: "the group's default"
+    case .appKey: "the app's default"
+    case .app: "set by the user for all conversations"
+    case .default: "as nobody set one"
+    }
+  return "\(messages), \(setter)"
 }
 
-func describe(mutedUntil until: Instant, at now: Instant) -> String {
-  if until == .zero { return "none" }
-  return (now < until ? "until " : "ended at ") + until.rfc3339
+func describe(mutedUntil until: Instant, at now: Instant, _ what: String) -> String {
+  if until == .zero { return "none for \(what)" }
+  return "\(what) \(now < until ? "until" : "until it ended at") \(until.rfc3339)"
 }
 
 /// Who of a list is named; the user whom it is about is always among them, or said not to be.

@@ -1,5 +1,4 @@
 public import PushContent
-package import PushFanout
 public import PushModel
 
 extension ContentRenderer {
@@ -17,19 +16,19 @@ extension ContentRenderer {
   /// Explains messages for a user as they are read, and what their pushes say.
   ///
   /// - Parameters:
-  ///   - version: decides.
   ///   - user: the recipient.
+  ///   - explaining: explains a message.
   ///   - next: the next message, and what it says of its own push, nil if that is not to be
   ///     explained; nil at the end.
   /// - Returns: for each message the explanation, and that of its push if it is wanted and there is
   ///   one.
   package func explain(
-    by version: FanoutVersion, for user: Identifier,
+    for user: Identifier, by explaining: (Message) -> Explanation,
     next: () throws -> (message: Message, content: MessageContent?)?
   ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
     var found: [(decision: Explanation, content: ContentExplanation?)] = []
     while let (message, content) = try next() {
-      let explanation = version.explain(message, for: user)
+      let explanation = explaining(message)
       let words = content.flatMap { content in
         explanation.decision.flatMap { explain($0, message, content, for: user) }
       }

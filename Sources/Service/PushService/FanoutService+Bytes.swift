@@ -164,7 +164,7 @@ extension FanoutService {
     noting(version)
     guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
     try version.checkIsDecided(user)
-    return try renderer.explain(by: version, for: user, next: next)
+    return try renderer.explain(for: user, by: { explain($0, for: user, by: version) }, next: next)
       .flatMap { ServiceJSON.explanation($0.decision, $0.content) + [UInt8(ascii: "\n")] }
   }
 

@@ -163,7 +163,22 @@ public final class FanoutService: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
-    engine.currentVersion.explain(message, for: user)
+    explain(message, for: user, by: engine.currentVersion)
+  }
+
+  /// The same, with what the backend knows of when settings were changed.
+  func explain(
+    _ message: Message, for user: Identifier, by version: FanoutVersion
+  ) -> Explanation {
+    var explanation = version.explain(message, for: user)
+    do {
+      explanation.settings = try backend.changes(
+        after: message.at, of: user, in: version.chain(of: message.conversation))
+    } catch {
+      explanation.settings =
+        "as of now; what was changed after the message cannot be read: \(error)"
+    }
+    return explanation
   }
 
   /// The engine's current version, and the renderer of it.

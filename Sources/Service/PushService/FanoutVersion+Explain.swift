@@ -42,8 +42,23 @@ extension FanoutVersion {
 
   /// The time zone of a user's quiet hours: their own, the user's, or else the app's.
   package func timeZone(of user: Identifier) -> String {
-    let own = self.user(user) ?? UserSettings()
-    return own.quietHours?.timeZone ?? own.timeZone ?? app.timeZone
+    var (app, own) = (AppSettings(), UserSettings())
+    for record in records(of: user, in: "") {
+      switch record {
+      case .app(let found): app = found
+      case .user(_, let found): own = found
+      case .conversation, .member: break
+      }
+    }
+    if case .span(let span) = own.quietHours, let zone = span.timeZone { return zone }
+    return own.timeZone ?? app.timeZone
+  }
+
+  /// A conversation that there is, and the one of which it is a thread.
+  package func chain(of conversation: Identifier) -> [Identifier] {
+    records(of: "", in: conversation).compactMap { record in
+      if case .conversation(let id, _) = record { id } else { nil }
+    }
   }
 
   /// How far a message is sent later, for the first push.
@@ -65,16 +80,16 @@ extension FanoutVersion {
     let end = Instant(
       milliseconds: min(message.at.milliseconds + Self.laterLimit, Instant.maximumMilliseconds))
     let later = (try? timeline(of: message, for: user, until: end)) ?? []
-    if let push = later.first(where: { $0.decision.map { $0.outcome.action != .suppress } ?? false }),
+    if let push = later.first(where: { $0.decision.map { $0.outcome.action != .suppress } ?? false }
+    ),
       let decision = push.decision
     {
       found.append(.init(.time, at: push.at, decision))
     }
-    let rules = settings.app.rules
     var mentioning = message
     (mentioning.mentions, mentioning.mentionsAll, mentioning.isMentioned) = ([user], false, nil)
     if mentioning.mentions != message.mentions { add(.mention, mentioning, settings) }
-    if rules == .easemob, !(message.force ?? message.ext.force) {
+    if settings.app.rules.fields.contains(.force), !(message.force ?? message.ext.force) {
       var forced = message
       forced.force = true
       add(.force, forced, settings)

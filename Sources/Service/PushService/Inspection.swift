@@ -43,7 +43,7 @@ extension FanoutService {
     let version = engine.currentVersion
     let timeline = try? version.timeline(of: message, for: user, until: end)
     return Inspection(
-      explanation: version.explain(message, for: user),
+      explanation: explain(message, for: user, by: version),
       timeline: (timeline ?? []).map { Inspection.Part(at: $0.at, decision: $0.decision) },
       until: end, records: version.records(of: user, in: message.conversation),
       version: version.number, epoch: version.epoch)

@@ -17,6 +17,7 @@ public enum ServiceJSON {
     json.add("conversation", explanation.conversation.text)
     if let decision = explanation.decision { json.add("decision", raw: self.decision(decision)) }
     json.add("message", explanation.message.text)
+    json.add("settings", explanation.settings)
     json.add("steps", list: explanation.steps.map(step))
     json.add("timeZone", explanation.timeZone)
     json.add("user", explanation.user.text)

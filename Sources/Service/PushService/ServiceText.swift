@@ -14,11 +14,16 @@ public enum ServiceText {
     var lines = [
       explanation.answer,
       "Message \(explanation.message) in \(explanation.conversation), "
-        + times(explanation.at, explanation.timeZone), "",
+        + times(explanation.at, explanation.timeZone),
     ]
+    if let settings = explanation.settings { lines.append("Settings \(settings).") }
+    lines.append("")
     let rows = explanation.steps.map { step in
-      (step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject), TerminalText.escaped(step.found),
-        step.rule)
+      (
+        step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject),
+        TerminalText.escaped(step.found),
+        step.rule
+      )
     }
     let pad = { (text: String, width: Int) in
       text + String(repeating: " ", count: max(0, width - text.count))
@@ -83,11 +88,14 @@ public enum ServiceText {
   /// The answer for a plain message now, and from when on there is another one.
   ///
   /// - Parameters:
-  ///   - now: the instant that was asked for.
+  ///   - instant: the instant that was asked for.
+  ///   - isNow: whether that is now.
   ///   - zone: that of the user.
-  public static func plainAnswer(_ answer: PlainAnswer, at now: Instant, zone: String) -> String {
+  public static func plainAnswer(
+    _ answer: PlainAnswer, at instant: Instant, isNow: Bool = false, zone: String
+  ) -> String {
     let lines = [
-      "now   \(times(now, zone)): \(phrase(answer.before))",
+      "\(isNow ? "now " : "at  ")  \(times(instant, zone)): \(phrase(answer.before))",
       answer.changesAt.map { "from  \(times($0, zone)): \(phrase(answer.after))" }
         ?? "That stays so until settings or presence change.",
     ]

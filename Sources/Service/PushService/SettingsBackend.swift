@@ -16,6 +16,12 @@ public protocol SettingsBackend: Sendable {
   /// its own.
   func liveRenderer() throws -> LiveRenderer?
 
+  /// Of when the settings of a user in a conversation and its parent are, and what was changed after
+  /// an instant, in words; nil for a backend that does not know.
+  func changes(
+    after sent: Instant, of user: Identifier, in conversations: [Identifier]
+  ) throws -> String?
+
   /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
   /// backend that keeps settings has them on the disk.
   ///
@@ -35,6 +41,11 @@ public protocol SettingsBackend: Sendable {
 extension SettingsBackend {
   /// No renderer that follows.
   public func liveRenderer() throws -> LiveRenderer? { nil }
+
+  /// Nothing is known.
+  public func changes(
+    after sent: Instant, of user: Identifier, in conversations: [Identifier]
+  ) throws -> String? { nil }
 }
 
 /// Changes of settings that become visible together.

@@ -39,6 +39,13 @@ public struct StoreBackend: SettingsBackend {
     try await store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
   }
 
+  /// What the feed knows of changes after an instant.
+  public func changes(
+    after sent: Instant, of user: Identifier, in conversations: [Identifier]
+  ) throws -> String? {
+    try store.reader.changes(after: sent, of: user, in: conversations).text(after: sent)
+  }
+
   /// Entries of the store's change feed after a cursor, the oldest first.
   ///
   /// - Parameters:

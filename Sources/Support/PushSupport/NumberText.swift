@@ -15,6 +15,12 @@ extension BinaryInteger {
     }
     return (self < 0 ? "-" : "") + String(digits)
   }
+
+  /// So many things: `1 message`, `1,234 messages`, `2 entries`.
+  package func counted(_ noun: String) -> String {
+    if self == 1 { return "1 \(noun)" }
+    return grouped + " " + (noun.hasSuffix("y") ? noun.dropLast() + "ies" : noun + "s")
+  }
 }
 
 extension BinaryInteger {

@@ -58,6 +58,8 @@ struct Result: Equatable {
   var hasMemory: Bool
 
   static let expected = Result(
-    sent: ["u1": 300, "u3": 300], events: ["imported", "imported"], why: "stops this message",
+    sent: ["u1": 300, "u3": 300], events: ["imported", "imported"],
+    why: "No push for u3. Stopped: the level set for the conversation is none "
+      + "(no message, set by the user for the conversation).",
     pushCount: 600, hasMemory: true)
 }

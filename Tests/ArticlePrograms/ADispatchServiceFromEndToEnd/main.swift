@@ -58,7 +58,7 @@ import PushStoreService
   // snippet
   let asked = Message(id: "m9", conversation: "g1", at: now(), sender: "u2")
   let explanation = service.explain(asked, for: "u3")
-  let why = explanation.steps.first { $0.decides }?.verdict
+  let why = explanation.answer
   // end
   // snippet
   let pushCount = outcomes.total(of: .push)

@@ -10,51 +10,72 @@ import Testing
 
   private struct Explained: Decodable, Equatable {
     struct Step: Decodable, Equatable {
-      let rule, subject, found, verdict: String
+      let rule, subject, found: String
       let scope: String?
-      let decides: Bool
+      let stops, decides: Bool
     }
     struct Answer: Decodable, Equatable {
       let action, reason: String
       let scope: String?
       let devices: [String]?
     }
-    let message, conversation, user: String
+    struct Alternative: Decodable, Equatable {
+      let change, text: String
+      let at: Int64?
+      let decision: Answer
+    }
+    let answer, message, conversation, user, timeZone: String
     let at: Int64
     let steps: [Step]
     let decision: Answer?
+    let alternatives: [Alternative]
   }
 
   private func isRule(_ text: String) -> Bool {
     text.wholeMatch(of: /([ER]-[0-9]+a?|§4(\.1)?)((, | to )[ER]-[0-9]+)*/) != nil
   }
 
-  @Test func explainShowsTheStepThatDecided() throws {
+  @Test func explainAnswersFirst() throws {
     try withWorkplace { place in
       let run = try place.run(Self.explain + ["u1"])
       #expect(run.status == 0)
       #expect(run.errors == "")
       // The id stands for two messages; a blank line parts them.
-      let texts = run.output.components(separatedBy: "\n\n").map {
-        $0.split(separator: "\n").map(String.init)
-      }
       #expect(
-        texts.map(\.first) == [
-          "message m1 in g1 at 2024-06-03T15:30:00Z for u1",
-          "message m1 in g9 at 2024-06-03T08:00:00Z for u1",
-        ])
-      let arrows = texts.map { $0.filter { $0.hasPrefix("-> ") } }
-      #expect(arrows.map(\.count) == [1, 1])
-      #expect(
-        arrows.first?.first
-          == "-> E-21, E-30 to E-36  quiet hours [app]  22:00-08:00, 23:30:00 in Asia/Shanghai: "
-          + "inside: do not disturb")
-      #expect(texts.map(\.last) == ["none, reason quietHours, scope app", "not a recipient"])
+        run.output == """
+          No push for u1. Stopped by the user\u{2019}s quiet hours (22:00-08:00; it was 23:30:00 in \
+          Asia/Shanghai).
+          Message m1 in g1, 2024-06-03T15:30:00Z (2024-06-03 23:30 in Asia/Shanghai)
 
+          ok    member        since always                                    §4
+          ok    sender        u9, somebody else                               §4.1
+          ok    conversation  a group                                         E-60
+          ok    delivery      also to people who are offline                  E-61
+          ok    body          text                                            E-62
+          ok    silent flag   not set                                         E-40, E-44
+          ok    age           just sent; pushes end after 24 h                E-69
+          ok    devices       p1 (mobile) is offline, p2 (mobile) is offline  E-64, E-65
+          ok    mentions      nobody                                          E-46 to E-48
+          STOP  quiet hours   22:00-08:00; it was 23:30:00 in Asia/Shanghai   E-21, E-30 to E-36
+
+          Would push: from 2024-06-04T00:00:00Z (2024-06-04 08:00 in Asia/Shanghai); the force flag.
+          Would not help: a mention of u1; the level all, set by u1 for g1; a push token for each \
+          device.
+          none/quietHours/app
+
+          u1 is no recipient (there is no conversation g9 in the settings).
+          Message m1 in g9, 2024-06-03T08:00:00Z (2024-06-03 16:00 in Asia/Shanghai)
+
+          STOP  conversation  there is no conversation g9 in the settings  §4
+
+          no recipient
+
+          """)
       let pushed = try place.run(
         ["explain"] + Self.world
           + ["--messages", "messages.ndjson", "--message", "m2", "--user", "u1"])
-      #expect(pushed.lines.last == "push, reason allowed, scope default, to p1")
+      #expect(pushed.lines.first == "Push for u1, to p1. Pushed: no level set anywhere.")
+      #expect(pushed.lines.last == "push/allowed/default")
     }
   }
 
@@ -71,8 +92,15 @@ import Testing
           Explained.Answer(action: "none", reason: "quietHours", scope: "app", devices: nil), nil,
         ])
       #expect(found.map { $0.steps.map(\.decides).filter { $0 }.count } == [1, 1])
+      #expect(found.map { $0.steps.map(\.stops).filter { $0 }.count } == [1, 1])
       #expect(found.first?.steps.last?.scope == "app")
       #expect(found.flatMap(\.steps).map(\.rule).filter { !isRule($0) } == [])
+      #expect(
+        found.map { $0.alternatives.map(\.change) } == [
+          ["time", "mention", "force", "level", "token"], [],
+        ])
+      #expect(found.first?.alternatives.first?.at == 1_717_459_200_000)
+      #expect(found.map(\.timeZone) == ["Asia/Shanghai", "Asia/Shanghai"])
       let pushed = try place.run(
         ["explain"] + Self.world
           + ["--messages", "messages.ndjson", "--message", "m2", "--user", "u2", "--json"])
@@ -84,24 +112,52 @@ import Testing
     }
   }
 
+  /// The moment of the message, as a replay has it: u1 goes online before m2, and u2 has changed the
+  /// level.
+  @Test func explainTakesPresenceAndChanges() throws {
+    try withWorkplace { place in
+      try place.write(
+        ["ts,conversation,user,online", "1717383600000,g1,u1,1"], as: "presence.csv")
+      try place.write(
+        [
+          #"{"at":"2024-06-03T03:00:00Z","kind":"member","conversation":"g1","user":"u2","level":"none"}"#
+        ], as: "changes.ndjson")
+      // As of a replay, messages are sorted by time.
+      try place.write([SmallWorld.messages[1], SmallWorld.messages[0]], as: "sorted.ndjson")
+      let base = ["explain"] + Self.world + ["--messages", "sorted.ndjson", "--message", "m2"]
+      let runs = try [
+        ["--user", "u1"], ["--user", "u1", "--presence", "presence.csv"],
+        ["--user", "u2"], ["--user", "u2", "--changes", "changes.ndjson"],
+      ].map { try place.run(base + $0) }
+      #expect(runs.map(\.errors) == ["", "", "", ""])
+      #expect(
+        runs.map(\.lines.last) == [
+          "push/allowed/default", "none/online", "push/allowed/app", "none/levelNone/conversation",
+        ])
+    }
+  }
+
   @Test func nextChangeSaysWhenAndWhat() throws {
     try withWorkplace { place in
       let noon = "2024-06-03T12:00:00Z"
       let runs = try [
         ["u1", "--at", noon], ["u1", "--at", "1717423200000"], ["u1", "--at", noon, "--json"],
         ["u3", "--at", noon], ["u3", "--at", "5", "--json"],
+        ["u1", "--at", noon, "--mention"],
       ].map { try place.run(Self.nextChange + $0) }
       #expect(
         runs.map(\.output) == [
           """
-          2024-06-03T14:00:00Z
-          before: push, reason allowed, scope default, to p1
-          from then on: none, reason quietHours, scope app\n
+          at    2024-06-03T12:00:00Z (2024-06-03 20:00 in Asia/Shanghai): push to p1. Pushed: no \
+          level set anywhere.
+          from  2024-06-03T14:00:00Z (2024-06-03 22:00 in Asia/Shanghai): no push. Stopped by the \
+          user\u{2019}s quiet hours.\n
           """,
           """
-          2024-06-04T00:00:00Z
-          before: none, reason quietHours, scope app
-          from then on: push, reason allowed, scope default, to p1\n
+          at    2024-06-03T14:00:00Z (2024-06-03 22:00 in Asia/Shanghai): no push. Stopped by the \
+          user\u{2019}s quiet hours.
+          from  2024-06-04T00:00:00Z (2024-06-04 08:00 in Asia/Shanghai): push to p1. Pushed: no \
+          level set anywhere.\n
           """,
           """
           {"after":{"action":"none","reason":"quietHours","scope":"app"},"at":1717423200000,\
@@ -109,15 +165,19 @@ import Testing
           "time":"2024-06-03T14:00:00Z"}\n
           """,
           """
-          never
-          always: push, reason allowed, scope default, to default\n
+          at    2024-06-03T12:00:00Z (2024-06-03 20:00 in Asia/Shanghai): push to default. Pushed: \
+          no level set anywhere.
+          That stays so until settings or presence change.\n
           """,
           """
           {"before":{"action":"push","devices":["default"],"reason":"allowed","scope":"default"}}\n
           """,
+          runs[0].output,
         ])
       #expect(Set(runs.map(\.status)) == [0])
       #expect(Set(runs.map(\.errors)) == [""])
+      let now = try place.run(Self.nextChange + ["u1"])
+      #expect(now.output.hasPrefix("now   20") && now.lines.count == 2)
     }
   }
 

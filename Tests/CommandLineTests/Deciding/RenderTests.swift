@@ -122,7 +122,7 @@ import Testing
       // Nothing is said of words when nothing is pushed, or nobody asks.
       let silent = try place.run(
         ["explain"] + Self.files + ["--message", "m3", "--user", "u1", "--content"])
-      #expect(silent.lines.last == "none, reason silentMessage")
+      #expect(silent.lines.last == "none/silentMessage")
       let files = Array(Self.files.dropLast(4)) + Self.files.suffix(2)
       let plain = try place.run(["explain"] + files + ["--message", "m1", "--user", "u3"])
       #expect(!plain.output.contains("words"))
@@ -142,7 +142,7 @@ import Testing
       #expect(run.status == 1)
       #expect(
         run.errorLines == [
-          "1 messages, 2 payloads",
+          "1 message, 2 payloads",
           "push-fanout: payloads replaced by the vendor's plainest words: 2",
         ])
       let problems = try run.lines.map { line in

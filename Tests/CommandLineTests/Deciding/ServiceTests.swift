@@ -80,13 +80,15 @@ import Testing
           let run = try place.run(
             ["next-change"] + Self.world
               + ["--user", user, "--conversation", conversation, "--at", at] + form)
-          let expected = try? service.engine.currentVersion.plainAnswer(
-            for: Identifier(user), in: Identifier(conversation), after: Instant(text: at)!)
+          let version = service.engine.currentVersion
+          let (id, instant) = (Identifier(user), try #require(Instant(text: at)))
+          let expected = try? version.plainAnswer(
+            for: id, in: Identifier(conversation), after: instant)
           #expect((run.status == 0) == (expected != nil), "\(user), \(conversation)")
           guard let expected else { continue }
           let text =
             form.isEmpty
-            ? ServiceText.plainAnswer(expected)
+            ? ServiceText.plainAnswer(expected, at: instant, zone: version.timeZone(of: id))
             : String(decoding: ServiceJSON.plainAnswer(expected), as: UTF8.self)
           #expect(run.output == text + "\n", "\(user), \(conversation)")
           answered += 1

@@ -55,7 +55,7 @@ import Testing
   @Test func everyFileIsMeasured() throws {
     try withWorkplace { place in
       try Self.writeSmall(in: place)
-      let run = try place.run(Self.small + ["--format", "json"])
+      let run = try place.run(Self.small + ["--json"])
       #expect(run.status == 0, "\(run.errors)")
       let found = try JSONDecoder().decode(Document.self, from: Data(run.output.utf8))
       let counts = [found.users, found.rooms, found.memberships, found.messages]
@@ -93,7 +93,7 @@ import Testing
         try place.write(["id,timeZone"] + users, as: "users.csv")
         let run = try place.run(
           "profile", "--members", "members.csv", "--users", "users.csv", "--messages",
-          "messages.csv", "--format", "json")
+          "messages.csv", "--json")
         #expect(run.status == 0, "\(run.errors)")
         let found = try JSONDecoder().decode(Document.self, from: Data(run.output.utf8))
         #expect(found.value("shared-zone") == shared, "\(other)")
@@ -120,7 +120,7 @@ import Testing
           $0.hasPrefix("--quiet-share ") && $0.hasSuffix("no settings of users are given")
         })
       #expect(run.errorLines.count == 1)
-      #expect(run.errorLines[0].hasPrefix("6 messages, 1 rooms, 4 users, "))
+      #expect(run.errorLines[0].hasPrefix("6 messages, 1 room, 4 users, "))
       // No id of a user or a room is printed.
       #expect(!run.output.contains("bot"))
     }
@@ -148,7 +148,7 @@ import Testing
       #expect(words.prefix(2) == ["--users", "1500"])
       let again = try place.run(["generate", "--output", "second"] + words)
       #expect(again.status == 0, "\(again.errors) \(words)")
-      let json = try place.run(files("second") + ["--format", "json"])
+      let json = try place.run(files("second") + ["--json"])
       let found = try JSONDecoder().decode(Document.self, from: Data(json.output.utf8))
       #expect(abs((found.value("mention-share") ?? 0) - 0.4) < 0.04)
       #expect(abs((found.value("quiet-share") ?? 0) - 0.2) < 0.04)
@@ -198,7 +198,7 @@ import Testing
       let json = try place.run(
         "profile", "--settings", "out/settings.ndjson", "--users", "out/users.csv", "--members",
         "out/members.csv", "--messages", "out/messages.csv", "--presence", "out/presence.csv",
-        "--changes", "out/changes.ndjson", "--format", "json")
+        "--changes", "out/changes.ndjson", "--json")
       let found = try JSONDecoder().decode(Document.self, from: Data(json.output.utf8))
       for (flag, numbers, model) in asked {
         let rates = found.rates.filter { $0.name == flag }
@@ -235,7 +235,7 @@ import Testing
       #expect(skipping.errorLines.dropFirst().first == "push-fanout: bad lines left out: 1")
       for wrong in [
         ["profile", "--messages", "messages.csv"],
-        base + ["messages.csv", "--flags", "--format", "json"],
+        base + ["messages.csv", "--flags", "--json"],
         ["profile", "--members", "members.csv"],
       ] {
         #expect(try place.run(wrong).status == 2)

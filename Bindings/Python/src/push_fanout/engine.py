@@ -36,6 +36,36 @@ Source = Union[bytes, Path, ArrowTable, Records]
 UnknownZones = Literal["refuse", "ignore"]
 """What is done with users whose time zone this machine does not have."""
 _ZONES = {"refuse": _native.ZONES_REFUSE, "ignore": _native.ZONES_IGNORE}
+
+
+class Explanation(dict[str, Any]):
+    """Why a user gets a push for a message, or not: the object of ``push-fanout explain --json``.
+
+    It is printed as people read it: the answer, what was examined, and what would change it.
+    """
+
+    def __repr__(self) -> str:
+        steps = self["steps"]
+        widths = [max((len(step[name]) for step in steps), default=0) for name in ("subject", "found")]
+        widths[1] = min(widths[1], 60)
+        lines = [self["answer"], ""]
+        lines += [
+            f"{'STOP' if step['stops'] else 'ok':4}  {step['subject']:{widths[0]}}  "
+            f"{step['found']:{widths[1]}}  {step['rule']}"
+            for step in steps
+        ]
+        found: dict[bool, list[str]] = {True: [], False: []}
+        for alternative in self["alternatives"]:
+            found[alternative["decision"]["action"] != "none"].append(alternative["text"])
+        lines.append("")
+        for helps, name in ((True, "Would push"), (False, "Would not help")):
+            if found[helps]:
+                lines.append(f"{name}: {'; '.join(found[helps])}.")
+        decision = self.get("decision")
+        names = [decision[name] for name in ("action", "reason", "scope") if name in decision] if decision else []
+        return "\n".join([*lines, "/".join(names) or "no recipient"])
+
+
 _ACCESS = {
     "read": _native.STORE_READ,
     "write": _native.STORE_WRITE,
@@ -336,7 +366,7 @@ class Fanout(EngineState):
         evaluated.stamp = Stamp(*stamp)
         return evaluated
 
-    def explain(self, message: Record, user: str, *, content: bool = False) -> dict[str, Any]:
+    def explain(self, message: Record, user: str, *, content: bool = False) -> Explanation:
         """Why a user gets a push for a message, or not: what ``push-fanout explain --json`` writes.
 
         Args:
@@ -346,7 +376,7 @@ class Fanout(EngineState):
 
         Returns:
             That object, with the settings that decided under ``"stamp"``: ``epoch`` and
-            ``sequence``.
+            ``sequence``. It is printed as text for people.
 
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> explained = fanout.explain({"id": "m", "conversation": "g", "at": 0}, "ann")
@@ -355,7 +385,7 @@ class Fanout(EngineState):
         """
         engine = self._opened()
         text, stamp = engine.explain(json_line(message), encoded(user, "user"), content)
-        explained: dict[str, Any] = json.loads(text)
+        explained = Explanation(json.loads(text))
         explained["stamp"] = {"epoch": stamp[0], "sequence": stamp[1]}
         return explained
 

@@ -37,9 +37,7 @@ enum Program {
     for id in await dispatcher.metrics.refusedDevices { print("token refused: \(id)") }
     print("u1 saw \(await sender.lastPayload["u1"] ?? "nothing")")
     let asked = Message(id: "why", conversation: "g1", at: World.noon, sender: "u2")
-    for step in service.explain(asked, for: "u3").steps where step.decides {
-      print("u3 gets none: \(step.rule), \(step.subject) \(step.found): \(step.verdict)")
-    }
+    print(service.explain(asked, for: "u3").answer)
     minutes.cancel()
     try await store.close()
   }

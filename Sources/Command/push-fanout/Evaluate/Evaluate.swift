@@ -3,6 +3,7 @@ import PushFanout
 public import PushFiles
 import PushReference
 import PushModel
+import PushSupport
 import QuietTime
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.
@@ -112,10 +113,10 @@ struct Evaluate: ParsableCommand {
     let decisions = run.totals.total
     let seconds = (end - run.deciding) / .seconds(1)
     let rate = seconds > 0 ? Double(decisions) / seconds : 0
-    Terminal.say(
-      "\(run.messageCount) messages, \(decisions) decisions, "
-        + "\(run.totals.total(of: .push)) pushes, \(Number.text((end - start) / .seconds(1))) s, "
-        + "\(Int(rate)) decisions/s")
+    Terminal.note(
+      "\(run.messageCount.counted("message")), \(decisions.counted("decision")), "
+        + "\(run.totals.total(of: .push).grouped) pushed, \(Number.text((end - start) / .seconds(1))) s, "
+        + "\(Int(rate).grouped) decisions/s")
     if run.invalidCount > 0 { throw ExitCode(1) }
   }
 
@@ -189,7 +190,8 @@ struct Evaluate: ParsableCommand {
     var refused = RefusedRecipients()
     try writer.write(by: fanout) {
       bar.update(
-        selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+        selection.progress,
+        [writer.messageCount.counted("message"), writer.totals.total.counted("decision")])
     } next: {
       let message = try selection.next()
       if let message { refused.add(version.refusedRecipients(of: message)) }
@@ -227,7 +229,8 @@ struct Evaluate: ParsableCommand {
     var evaluator = ReferenceEvaluator(settings, zoneOffset: zoned.zones.offset)
     try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
-        selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+        selection.progress,
+        [writer.messageCount.counted("message"), writer.totals.total.counted("decision")])
     } next: {
       let message = try selection.next()
       if let message { refused.add(zoned.refusedRecipients(of: message)) }

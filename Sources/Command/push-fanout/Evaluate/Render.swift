@@ -5,6 +5,7 @@ import PushFiles
 import PushModel
 import PushService
 import PushStore
+import PushSupport
 
 /// `push-fanout render`: the payload of each push.
 struct Render: ParsableCommand {
@@ -84,7 +85,8 @@ struct Render: ParsableCommand {
     let selection = MessageSelection(
       reader, ids: message.map { Identifier($0) },
       progress: {
-        bar.update($0, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
+        bar.update(
+          $0, [writer.messageCount.counted("message"), writer.payloadCount.counted("payload")])
       })
     var notes = ContentNoteTally()
     var refused = RefusedRecipients()
@@ -104,7 +106,8 @@ struct Render: ParsableCommand {
     Interruption.endOutput()
     try refused.check()
     bar.finish()
-    Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
+    Terminal.note(
+      "\(writer.messageCount.counted("message")), \(writer.payloadCount.counted("payload"))")
     for line in notes.lines { Terminal.say("push-fanout: \(line)") }
     if writer.problemCount > 0 {
       Terminal.say(

@@ -5,6 +5,7 @@ import PushFiles
 import PushModel
 import PushReplay
 import PushService
+import PushStore
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.
 struct Explain: ParsableCommand {
@@ -22,7 +23,7 @@ struct Explain: ParsableCommand {
         push-fanout explain --settings world.ndjson --templates templates.ndjson \\
           --messages today.ndjson --message m1 --user u1 --content
 
-        push-fanout explain --settings world.ndjson --messages may.ndjson \
+        push-fanout explain --settings world.ndjson --messages may.ndjson \\
           --presence presence.csv --changes changes.ndjson --message m1 --user u1
 
       The answer comes first, then what was examined, in order, up to what stopped the push, then \
@@ -93,12 +94,24 @@ struct Explain: ParsableCommand {
     defer { bar.finish() }
     let selection = MessageSelection(
       reader, ids: [Identifier(message)], progress: { bar.update($0) })
-    let explanations = try renderer.explain(by: fanout.currentVersion, for: user) {
+    let version = fanout.currentVersion
+    var explanations = try renderer.explain(for: user, by: { version.explain($0, for: user) }) {
       () throws -> (message: Message, content: MessageContent?)? in
       guard content else { return try selection.next().map { ($0, nil) } }
       return try selection.nextWithContent().map { ($0.message, $0.content) }
     }
     try selection.checkAllFound()
+    if let store = world.store?.path {
+      let reader = try StoreReader(store)
+      defer { try? reader.close() }
+      for index in explanations.indices {
+        let explanation = explanations[index].decision
+        let conversations = version.chain(of: explanation.conversation)
+        explanations[index].decision.settings =
+          try reader.changes(after: explanation.at, of: user, in: conversations)
+          .text(after: explanation.at)
+      }
+    }
     show(explanations)
   }
 
@@ -123,7 +136,7 @@ struct Explain: ParsableCommand {
     let texts = explanations.map {
       json
         ? String(decoding: ServiceJSON.explanation($0.decision, $0.content), as: UTF8.self)
-        : ServiceText.explanation($0.decision, $0.content)
+        : Terminal.styled(ServiceText.explanation($0.decision, $0.content))
     }
     Terminal.printResult(texts.joined(separator: "\n"))
   }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PushFanout
 import PushModel
 import PushService
@@ -16,13 +15,14 @@ struct NextChange: ParsableCommand {
 
       Examples:
 
-        push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
-          --at 2024-06-03T12:00:00Z
+        push-fanout next-change --settings world.ndjson --user u1 \\
+          --conversation g1 --at 2024-06-03T12:00:00Z
 
-        push-fanout next-change --store app.store --user u1 --conversation g1 --mention
+        push-fanout next-change --store app.store --user u1 --conversation g1 \\
+          --mention
 
-        push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
-          --at 1717416000000 --json
+        push-fanout next-change --settings world.ndjson --user u1 \\
+          --conversation g1 --at 1717416000000 --json
 
       Prints the decision now, or at --at, and from when on there is another one. Times are in UTC \
       and in the zone of the user's quiet hours.
@@ -40,7 +40,8 @@ struct NextChange: ParsableCommand {
   var channel = ""
 
   @Option(
-    help: ArgumentHelp("Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
+    help: ArgumentHelp(
+      "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
   var at: String?
 
   @Flag(help: "Of a message that mentions the user.")
@@ -58,23 +59,22 @@ struct NextChange: ParsableCommand {
   }
 
   func run() throws {
-    let now = Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    let instant = at.flatMap { Instant(text: $0) } ?? now
+    let instant = try at.flatMap { Instant(text: $0) } ?? Clock.now
     let (user, id) = (Identifier(user), Identifier(conversation))
     let channel = Identifier(channel)
-    let version = try world.loadFanout(threads: nil).currentVersion
-    let answer: PlainAnswer
     do {
-      answer = try version.plainAnswer(
+      let version = try world.loadFanout(threads: nil).currentVersion
+      let answer = try version.plainAnswer(
         for: user, in: id, channel: channel, mentions: mention, after: instant)
+      Terminal.printResult(
+        json
+          ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
+          : ServiceText.plainAnswer(
+            answer, at: instant, isNow: at == nil, zone: version.timeZone(of: user)))
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")
     } catch FanoutError.unknownUser(let id) {
       throw Failure(text: "no user \"\(id)\" in the settings, users or members")
     }
-    Terminal.printResult(
-      json
-        ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
-        : ServiceText.plainAnswer(answer, at: instant, zone: version.timeZone(of: user)))
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import PushFanout
 import PushFiles
 import PushModel
+import PushSupport
 import PushWorkload
 
 /// `push-fanout generate`: settings and traffic of any size, from a seed.
@@ -22,21 +23,25 @@ struct Generate: ParsableCommand {
 
         push-fanout generate --output world
 
-        push-fanout generate --output world --users 1000000 --memberships 10000000 --seed 7
+        push-fanout generate --output world --users 1000000 \\
+          --memberships 10000000 --seed 7
 
-        push-fanout generate --output world --rules rongcloud --like zulip --devices \\
-          --duration 7d --messages 200000
+        push-fanout generate --output world --rules rongcloud --like zulip \\
+          --devices --duration 7d --messages 200000
 
-        push-fanout generate --output families --like family --format ndjson --text
+        push-fanout generate --output families --like family --format ndjson \\
+          --text
 
         push-fanout generate --output earlier --rates 1
 
-        push-fanout evaluate --settings world/settings.ndjson --users world/users.csv \\
-          --members world/members.csv --messages world/messages.csv --format summary
+        push-fanout evaluate --settings world/settings.ndjson \\
+          --users world/users.csv --members world/members.csv \\
+          --messages world/messages.csv --format summary
 
-        push-fanout replay --settings world/settings.ndjson --users world/users.csv \\
-          --members world/members.csv --messages world/messages.csv \\
-          --presence world/presence.csv --changes world/changes.ndjson
+        push-fanout replay --settings world/settings.ndjson \\
+          --users world/users.csv --members world/members.csv \\
+          --messages world/messages.csv --presence world/presence.csv \\
+          --changes world/changes.ndjson
 
       Shares are 0...1. The last line on standard error says the seed and what was made.
       """)
@@ -104,6 +109,8 @@ struct Generate: ParsableCommand {
     help: ArgumentHelp(
       "How many threads work. (default: the cores it may use)", valueName: "count"))
   var threads: Int?
+
+  @OptionGroup var habits: QuietOption
 
   @OptionGroup(title: "Sizes") var sizes: SizeFlags
   @OptionGroup(title: "Traffic") var traffic: TrafficFlags
@@ -187,11 +194,12 @@ struct Generate: ParsableCommand {
     try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     progress.bar.finish()
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    Terminal.say(
-      "seed \(seed): \(workload.userCount) users, \(workload.roomCount) rooms, "
-        + "\(workload.membershipCount) memberships, \(workload.messageCount) messages, "
-        + "\(presenceCount) presence changes, \(Number.text(seconds)) s, "
-        + "\(Int(Double(progress.rows) / max(seconds, 0.001))) rows/s")
+    Terminal.note(
+      "seed \(seed): \(workload.userCount.counted("user")), \(workload.roomCount.counted("room")), "
+        + "\(workload.membershipCount.counted("membership")), "
+        + "\(workload.messageCount.counted("message")), "
+        + "\(presenceCount.counted("presence change")), \(Number.text(seconds)) s, "
+        + "\(Int(Double(progress.rows) / max(seconds, 0.001)).grouped) rows/s")
   }
 
   /// How far it is.
@@ -208,9 +216,11 @@ struct Generate: ParsableCommand {
       bar.update(min(1, Double(rows) / Double(max(1, total))), details)
     }
 
-    private var details: String {
+    private var details: [String] {
       let seconds = (ContinuousClock.now - start) / .seconds(1)
-      return "\(rows) rows, \(Int(Double(rows) / max(seconds, 0.001))) rows/s"
+      return [
+        rows.counted("row"), "\(Int(Double(rows) / max(seconds, 0.001)).grouped) rows/s",
+      ]
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import PushFiles
 import PushModel
 import PushReplay
+import PushSupport
 import PushWorkload
 
 /// `push-fanout profile`: what a world is like, in the rates that `generate` takes.
@@ -19,11 +20,11 @@ struct Profile: ParsableCommand {
 
         push-fanout profile --members members.csv.gz --messages messages.csv.gz
 
-        push-fanout profile --settings world.ndjson --messages may.ndjson june.ndjson \\
-          --presence presence.csv --changes changes.ndjson --format json
+        push-fanout profile --settings world.ndjson --messages may.ndjson \\
+          june.ndjson --presence presence.csv --changes changes.ndjson --json
 
-        push-fanout profile --users users.csv --members members.csv --messages messages.csv \\
-          --bots bots.csv --flags
+        push-fanout profile --users users.csv --members members.csv \\
+          --messages messages.csv --bots bots.csv --flags
 
         push-fanout generate --output world $(push-fanout profile --flags \\
           --members members.csv --messages messages.csv)
@@ -47,8 +48,8 @@ struct Profile: ParsableCommand {
       valueName: "file"))
   var bots: InputPath?
 
-  @Option(help: "text or json.")
-  var format = Format.text
+  @Flag(help: "One JSON object.")
+  var json = false
 
   @Flag(help: "The flags of generate for a world like this one, in one line.")
   var flags = false
@@ -56,12 +57,8 @@ struct Profile: ParsableCommand {
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
   var skipInvalid = false
 
-  enum Format: String, CaseIterable, ExpressibleByArgument {
-    case text, json
-  }
-
   func validate() throws {
-    if flags, format != .text { throw ValidationError("--flags goes without --format.") }
+    if flags, json { throw ValidationError("--flags goes without --json.") }
   }
 
   func run() throws {
@@ -69,12 +66,10 @@ struct Profile: ParsableCommand {
     let leftOut = try bots.map { try UserListReader.read(path: $0.path) } ?? []
     let settings = try world.load()
     let (profile, skipped) = try measure(settings, leftOut)
-    switch format {
-    case .text:
-      Terminal.printResult(
-        flags ? profile.flags.joined(separator: " ") : ProfileText(profile).text)
-    case .json: Terminal.printResult(try ProfileText.json(profile))
-    }
+    Terminal.printResult(
+      json
+        ? try ProfileText.json(profile)
+        : flags ? profile.flags.joined(separator: " ") : ProfileText(profile).text)
     let names = profile.namesLeftOut.map { "--\($0)" }
     if flags, !names.isEmpty {
       Terminal.say(
@@ -83,9 +78,9 @@ struct Profile: ParsableCommand {
     }
     if skipped > 0 { Terminal.say("push-fanout: bad lines left out: \(skipped)") }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    Terminal.say(
-      "\(profile.counts.messages) messages, \(profile.counts.rooms) rooms, "
-        + "\(profile.counts.users) users, \(Number.text(seconds)) s")
+    Terminal.note(
+      "\(profile.counts.messages.counted("message")), \(profile.counts.rooms.counted("room")), "
+        + "\(profile.counts.users.counted("user")), \(Number.text(seconds)) s")
     if skipped > 0 { throw ExitCode(1) }
   }
 
@@ -102,7 +97,7 @@ struct Profile: ParsableCommand {
       traffic.files(changes: changes, world.zones), of: settings, leavingOut: leftOut,
       skipped: skipInvalid ? report : nil
     ) { count, share in
-      bar.update(share, "\(count) messages and rows")
+      bar.update(share, ["\(count.grouped) messages and rows"])
     }
   }
 }

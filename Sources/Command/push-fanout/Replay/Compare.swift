@@ -4,6 +4,7 @@ import PushFanout
 import PushFiles
 import PushReplay
 import PushModel
+import PushSupport
 
 /// `push-fanout compare`: the same messages in two worlds.
 struct Compare: ParsableCommand {
@@ -24,11 +25,12 @@ struct Compare: ParsableCommand {
 
       Examples:
 
-        push-fanout compare --users users.csv --members members.csv --messages messages.csv.gz \\
-          --b unset.level=mention
+        push-fanout compare --users users.csv --members members.csv \\
+          --messages messages.csv.gz --b unset.level=mention
 
         push-fanout compare --settings world.ndjson --messages may.ndjson \\
-          --b 'rooms>500.unset.level=mention' 'zone=Asia/*.share=10%.unset.quietHours=23:00-07:00'
+          --b 'rooms>500.unset.level=mention' \\
+          'zone=Asia/*.share=10%.unset.quietHours=23:00-07:00'
 
         push-fanout compare --settings world.ndjson --messages may.ndjson \\
           --a app.devicePolicy=allOffline --b app.devicePolicy=anyOffline --json
@@ -91,10 +93,11 @@ struct Compare: ParsableCommand {
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : CompareText(result).text)
-    Terminal.say(
-      "\(result.messages) messages, \(result.a.decisions + result.b.decisions) decisions, "
-        + "\(result.changed) differ, \(Number.text(result.cost?.seconds ?? 0)) s, "
-        + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
+    Terminal.note(
+      "\(result.messages.counted("message")), "
+        + "\((result.a.decisions + result.b.decisions).counted("decision")), "
+        + "\(result.changed.grouped) different, \(Number.text(result.cost?.seconds ?? 0)) s, "
+        + "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s")
   }
 
   private func compare(

@@ -5,6 +5,7 @@ import PushFanout
 import PushFiles
 import PushReplay
 import PushModel
+import PushSupport
 
 /// `push-fanout replay`: what messages would have cost, along time.
 struct Replay: ParsableCommand {
@@ -16,19 +17,23 @@ struct Replay: ParsableCommand {
 
       Examples:
 
-        push-fanout replay --users users.csv --members members.csv --messages messages.csv.gz
+        push-fanout replay --users users.csv --members members.csv \\
+          --messages messages.csv.gz
 
-        push-fanout replay --settings world.ndjson --messages may.ndjson june.ndjson \\
-          --presence presence.csv --changes changes.ndjson --per-person --output june.replay.json
+        push-fanout replay --settings world.ndjson --messages may.ndjson \\
+          june.ndjson --presence presence.csv --changes changes.ndjson \\
+          --per-person --output june.replay.json
 
         push-fanout replay --store app.store --messages today.ndjson --hold --json
 
-        push-fanout replay --store app.store --messages today.ndjson --held held.csv
+        push-fanout replay --store app.store --messages today.ndjson \\
+          --held held.csv
 
-        push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
+        push-fanout replay --settings world.ndjson --messages today.ndjson \\
+          --speed 60x
 
-        push-fanout replay --store app.store --messages today.ndjson --follow-user u1 --json | \
-      push-fanout report - >u1.html
+        push-fanout replay --store app.store --messages today.ndjson \\
+          --follow-user u1 --json | push-fanout report - >u1.html
 
       Each file is sorted by time. Members join at their since. With --hold each suppressed \
       decision is evaluated again at later instants. docs/replay.md explains \
@@ -119,9 +124,10 @@ struct Replay: ParsableCommand {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
     }
     let seconds = result.cost?.seconds ?? 0
-    Terminal.say(
-      "\(result.messages) messages, \(result.decisions) decisions, \(result.pushes) pushes, "
-        + "\(Number.text(seconds)) s, \(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
+    Terminal.note(
+      "\(result.messages.counted("message")), \(result.decisions.counted("decision")), "
+        + "\(result.pushes.grouped) pushed, \(Number.text(seconds)) s, "
+        + "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s")
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
@@ -206,11 +212,13 @@ final class ReplayWatch {
   }
 
   func show(_ progress: ReplayProgress, _ share: Double?, isSlow: Bool = false) {
-    let count = "\(progress.messages) messages, \(progress.decisions) decisions"
-    Interruption.say("\(done) \(count), \(progress.pushes) pushes; \(Interruption.plainMessage)")
+    let count = [progress.messages.counted("message"), progress.decisions.counted("decision")]
+    Interruption.say(
+      "\(done) \(count.joined(separator: ", ")), \(progress.pushes.grouped) pushed; "
+        + Interruption.plainMessage)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let rate = seconds > 0 ? Int(Double(progress.decisions) / seconds) : 0
-    let at = isSlow ? ", at \(Instant(milliseconds: progress.at).rfc3339)" : ""
-    bar.update(share, "\(count), \(rate) decisions/s\(at)")
+    let at = isSlow ? ["at \(Instant(milliseconds: progress.at).rfc3339)"] : []
+    bar.update(share, at + count + ["\(rate.grouped) decisions/s"])
   }
 }

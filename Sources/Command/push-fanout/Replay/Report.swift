@@ -15,14 +15,16 @@ struct Report: ParsableCommand {
 
         push-fanout report june.replay.json --output june.html
 
-        push-fanout report june.replay.json.gz --title "June, with the new default" -o june.html
+        push-fanout report june.replay.json.gz \\
+          --title "June, with the new default" -o june.html
 
-        push-fanout report june.replay.json --price-per-million '$0.50' -o june.html
+        push-fanout report june.replay.json --price-per-million '$0.50' \\
+          -o june.html
 
         push-fanout report june.replay.json --figures june -o june.html
 
-        push-fanout replay --settings world.ndjson --messages today.ndjson --json | \
-      push-fanout report - >today.html
+        push-fanout replay --settings world.ndjson --messages today.ndjson \\
+          --json | push-fanout report - >today.html
 
       A result that contradicts itself is refused, with FILE: what is wrong.
       """)

@@ -17,7 +17,7 @@ extension SettingResult where Self: Encodable {
 
 extension Encodable {
   /// One line of JSON, the keys in byte order.
-  fileprivate func encoded() throws -> String {
+  func encoded() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(self), as: UTF8.self)

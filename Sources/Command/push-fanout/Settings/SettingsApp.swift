@@ -71,7 +71,7 @@ struct SettingsApp: ParsableCommand {
             + "say --yes")
       }
       if let deleted = try store.apply(operations.compactMap { $0 }, writing) {
-        Terminal.say("deleted \(Self.text(deleted))")
+        Terminal.note("deleted \(Self.text(deleted))")
       }
       try options.show([AppResult(store.reader.app())])
     }

@@ -17,7 +17,8 @@ struct SettingsCommand: ParsableCommand {
 
         push-fanout settings set --store app.store --user u1 --level mention
 
-        push-fanout settings get --store app.store --user u1 --conversation g1 --json
+        push-fanout settings get --store app.store --user u1 --conversation g1 \\
+          --json
 
         push-fanout settings events --store app.store --after 0 --user u1 --follow
 
@@ -38,6 +39,8 @@ struct StoreOptions: ParsableArguments {
 
   @Flag(help: "One JSON object a line.")
   var json = false
+
+  @OptionGroup var habits: QuietOption
 
   /// Reads a store; other processes may write meanwhile.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {

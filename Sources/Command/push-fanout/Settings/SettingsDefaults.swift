@@ -12,9 +12,11 @@ struct SettingsDefaults: ParsableCommand {
 
       Examples:
 
-        push-fanout settings defaults --store app.store --conversation ug1 --level mention
+        push-fanout settings defaults --store app.store --conversation ug1 \\
+          --level mention
 
-        push-fanout settings defaults --store app.store --conversation ug1 --channel c1
+        push-fanout settings defaults --store app.store --conversation ug1 \\
+          --channel c1
 
         push-fanout settings defaults --store app.store --app-key --level all
       """)

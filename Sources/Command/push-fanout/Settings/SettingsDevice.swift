@@ -15,9 +15,11 @@ struct SettingsDevice: ParsableCommand {
         push-fanout settings device bind --store app.store --user u1 --device p1 \\
           --notifier apns-prod
 
-        push-fanout settings device state background --store app.store --user u1 --device p1
+        push-fanout settings device state background --store app.store --user u1 \\
+          --device p1
 
-        push-fanout settings device logout --store app.store --user u1 --device p1 --keep-token
+        push-fanout settings device logout --store app.store --user u1 \\
+          --device p1 --keep-token
       """,
     subcommands: [
       ListDevices.self, BindToken.self, UnbindToken.self, TellState.self, Kick.self, LogOut.self,
@@ -44,15 +46,17 @@ struct DeviceOptions: ParsableArguments {
   }
 }
 
-private func deviceConfiguration(_ name: String, _ abstract: String, _ example: String)
-  -> CommandConfiguration
-{
-  CommandConfiguration(
+private func deviceConfiguration(
+  _ name: String, _ abstract: String, _ example: String
+) -> CommandConfiguration {
+  let words = example.split(separator: " ", maxSplits: 1)
+  let rest = words.count > 1 ? " \\\n    \(words[1])" : ""
+  return CommandConfiguration(
     commandName: name, abstract: abstract,
     discussion: """
       Examples:
 
-        push-fanout settings device \(example) --store app.store --user u1
+        push-fanout settings device \(words[0]) --store app.store --user u1\(rest)
       """)
 }
 

@@ -18,7 +18,8 @@ struct SettingsDisplay: ParsableCommand {
         push-fanout settings display --store app.store --user u1 --json
 
         push-fanout settings display --store app.store --user u1 --name Ann \\
-          --style messageSummary --language zh-Hans --template tpl --remark u9=Nina
+          --style messageSummary --language zh-Hans --template tpl \\
+          --remark u9=Nina
       """)
 
   @OptionGroup var options: StoreOptions

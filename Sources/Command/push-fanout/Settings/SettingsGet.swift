@@ -17,9 +17,11 @@ struct SettingsGet: ParsableCommand {
 
         push-fanout settings get --store app.store --user u1
 
-        push-fanout settings get --store app.store --user u1 --conversation g1 --channel c1
+        push-fanout settings get --store app.store --user u1 --conversation g1 \\
+          --channel c1
 
-        push-fanout settings get --store app.store --user u1 --batch g1 g2 g3 --json
+        push-fanout settings get --store app.store --user u1 --batch g1 g2 g3 \\
+          --json
       """)
 
   @OptionGroup var options: StoreOptions

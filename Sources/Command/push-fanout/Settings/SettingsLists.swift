@@ -27,6 +27,7 @@ struct PageOptions: ParsableArguments {
       let size = min(rest, 1000)
       let items = try page(last, size)
       try show(items)
+      if items.isEmpty, rest == limit ?? .max { Terminal.note("there are none") }
       guard items.count == size, let end = items.last else { return }
       last = id(end)
       rest -= size
@@ -47,7 +48,8 @@ struct SettingsList: ParsableCommand {
 
         push-fanout settings list --store app.store --user u1
 
-        push-fanout settings list --store app.store --user u1 --limit 100 --after g7 --json
+        push-fanout settings list --store app.store --user u1 --limit 100 \\
+          --after g7 --json
       """)
 
   @OptionGroup var options: StoreOptions
@@ -79,7 +81,8 @@ struct SettingsBlocked: ParsableCommand {
 
         push-fanout settings blocked --store app.store --user u1
 
-        push-fanout settings blocked --store app.store --user u1 --type group ultraGroup
+        push-fanout settings blocked --store app.store --user u1 --type group \\
+          ultraGroup
       """)
 
   @OptionGroup var options: StoreOptions
@@ -124,8 +127,9 @@ struct SettingsEvents: ParsableCommand {
 
         push-fanout settings events --store app.store --after 0
 
-        push-fanout settings events --store app.store --after 17-5f0c2b7a91d3e846 \\
-          --user u1 --announced --on p1 --follow --json
+        push-fanout settings events --store app.store \\
+          --after 17-5f0c2b7a91d3e846 --user u1 --announced --on p1 --follow \\
+          --json
       """)
 
   @OptionGroup var options: StoreOptions

@@ -15,9 +15,11 @@ struct SettingsRemove: ParsableCommand {
 
         push-fanout settings remove user --store app.store --user u1
 
-        push-fanout settings remove member --store app.store --user u1 --conversation g1
+        push-fanout settings remove member --store app.store --user u1 \\
+          --conversation g1
 
-        push-fanout settings remove conversation --store app.store --conversation g1
+        push-fanout settings remove conversation --store app.store \\
+          --conversation g1
       """,
     subcommands: [RemoveUser.self, RemoveMember.self, RemoveConversation.self])
 }
@@ -33,7 +35,8 @@ struct RemoveUser: ParsableCommand {
 
         push-fanout settings remove user --store app.store --user u1
 
-        push-fanout settings remove user --store app.store --user u1 --at 2026-01-31T12:00:00Z
+        push-fanout settings remove user --store app.store --user u1 \\
+          --at 2026-01-31T12:00:00Z
       """)
 
   @OptionGroup var options: RemoveOptions
@@ -55,9 +58,11 @@ struct RemoveMember: ParsableCommand {
 
       Examples:
 
-        push-fanout settings remove member --store app.store --user u1 --conversation g1
+        push-fanout settings remove member --store app.store --user u1 \\
+          --conversation g1
 
-        push-fanout settings remove member --store app.store --user u1 --conversation g1 --wait 60
+        push-fanout settings remove member --store app.store --user u1 \\
+          --conversation g1 --wait 60
       """)
 
   @OptionGroup var options: RemoveOptions
@@ -82,9 +87,11 @@ struct RemoveConversation: ParsableCommand {
 
       Examples:
 
-        push-fanout settings remove conversation --store app.store --conversation g1
+        push-fanout settings remove conversation --store app.store \\
+          --conversation g1
 
-        push-fanout settings remove conversation --store app.store --conversation g1 --wait 60
+        push-fanout settings remove conversation --store app.store \\
+          --conversation g1 --wait 60
       """)
 
   @OptionGroup var options: RemoveOptions

@@ -16,16 +16,19 @@ struct SettingsSet: ParsableCommand {
         push-fanout settings set --store app.store --user u1 --level mention \\
           --quiet 22:00-08:00
 
-        push-fanout settings set --store app.store --user u1 --conversation g1 --minutes 240
+        push-fanout settings set --store app.store --user u1 --conversation g1 \\
+          --minutes 240
 
       Examples (rongcloud):
 
-        push-fanout settings set --store app.store --user u1 --type group --level 5
+        push-fanout settings set --store app.store --user u1 --type group \\
+          --level 5
 
-        push-fanout settings set --store app.store --user u1 --quiet 22:00:00+600 \\
-          --quiet-level none --quiet-zone Asia/Shanghai
+        push-fanout settings set --store app.store --user u1 \\
+          --quiet 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai
 
-        push-fanout settings set --store app.store --user u1 --push-when-desktop-online on
+        push-fanout settings set --store app.store --user u1 \\
+          --push-when-desktop-online on
       """)
 
   @OptionGroup var options: StoreOptions

@@ -18,8 +18,8 @@ struct SettingsTemplate: ParsableCommand {
 
         push-fanout settings template --store app.store --json
 
-        push-fanout settings template --store app.store --name sale --title 'Sale' \\
-          --content '{$dynamicFrom}: {$msg}'
+        push-fanout settings template --store app.store --name sale \\
+          --title 'Sale' --content '{$dynamicFrom}: {$msg}'
 
         push-fanout settings template --store app.store --name sale --remove
       """)

@@ -47,6 +47,8 @@ struct StoreOption: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
   var store: StorePath
 
+  @OptionGroup var habits: QuietOption
+
   var path: String { store.path }
 }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Dispatch
 import Glibc
 import PushFiles
@@ -8,6 +9,25 @@ import Synchronization
 enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// Whether only results and errors are printed.
+  static var isQuiet: Bool { quiet.load(ordering: .relaxed) }
+  private static let quiet = Atomic(false)
+
+  /// From now on only results and errors are printed.
+  static func beQuiet() { quiet.store(true, ordering: .relaxed) }
+
+  /// The columns of the terminal that is standard error or standard output; 80 where it does not say.
+  static func width(of descriptor: Int32) -> Int {
+    var size = winsize()
+    let known = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    return known ? Int(size.ws_col) : 80
+  }
+
+  /// Writes a line to standard error that is no error: how far it is, what was counted.
+  static func note(_ line: String) {
+    if !isQuiet { say(line) }
+  }
 
   /// Writes a line to standard error, and no more than one, whatever ids and names are in it.
   static func say(_ line: String) { write(TerminalText.escaped(line) + "\n", STDERR_FILENO) }
@@ -24,6 +44,45 @@ enum Terminal {
     } catch {
       fail("push-fanout: \(error)")
     }
+  }
+
+  /// Whether colour carries meaning on standard output: a terminal, without `NO_COLOR`.
+  private static let hasColour =
+    outputIsTerminal && (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
+
+  private static func environment(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// An explanation for standard output: on a terminal in colour, each line broken to fit.
+  static func styled(_ explanation: String) -> String {
+    guard outputIsTerminal else { return explanation }
+    let columns = width(of: STDOUT_FILENO)
+    let lines = explanation.split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.enumerated().map { index, line in
+      if line.hasPrefix("{") { return String(line) }  // a payload
+      let isStop = line.hasPrefix("STOP")
+      let text = folded(String(line), columns, indent: line.hasPrefix("ok ") || isStop ? 6 : 2)
+      guard hasColour, isStop || index == 0 else { return text }
+      return (isStop ? "\u{1B}[1;31m" : "\u{1B}[1m") + text + "\u{1B}[0m"
+    }.joined(separator: "\n")
+  }
+
+  /// A line broken at blanks into lines of at most so many characters.
+  static func folded(_ line: String, _ columns: Int, indent: Int) -> String {
+    guard line.count > columns else { return line }
+    var lines: [String] = []
+    var rest = Substring(line)
+    while rest.count > columns - (lines.isEmpty ? 0 : indent) {
+      let room = rest.prefix(columns - (lines.isEmpty ? 0 : indent) + 1)
+      guard let blank = room.lastIndex(of: " "), blank > room.startIndex,
+        room[..<blank].contains(where: { $0 != " " })
+      else { break }
+      lines.append(String(rest[..<blank]))
+      rest = rest[blank...].drop { $0 == " " }
+    }
+    lines.append(String(rest))
+    return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
   }
 
   /// Ends with exit status 1, saying why in one line.
@@ -44,6 +103,16 @@ enum Terminal {
       // There is no way to report that standard error cannot be written.
       _ = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     }
+  }
+}
+
+/// `-q`, of every command that prints more than results and errors.
+struct QuietOption: ParsableArguments {
+  @Flag(name: .customShort("q"), help: "Print results and errors only: no counts, no progress.")
+  var isQuiet = false
+
+  func validate() {
+    if isQuiet { Terminal.beQuiet() }
   }
 }
 
@@ -194,24 +263,27 @@ final class ProgressBar {
 
   init(_ title: String) { self.title = title }
 
-  /// Shows the share of the work that is done, 0...1, nil when it is not known.
-  func update(_ share: Double?, _ details: @autoclosure () -> String = "") {
-    guard Terminal.errorIsTerminal else { return }
+  /// Shows the share of the work that is done, 0...1, nil when it is not known, and those details that
+  /// have room, the most important first.
+  func update(_ share: Double?, _ details: @autoclosure () -> [String] = []) {
+    guard Terminal.errorIsTerminal, !Terminal.isQuiet else { return }
     let now = ContinuousClock.now
     guard now - start > .seconds(1), now - lastShown > .milliseconds(100) else { return }
     lastShown = now
     isShown = true
-    var line = "\r\u{1B}[K\(title) "
+    let columns = Terminal.width(of: STDERR_FILENO)
+    var line = title + " "
     if let share {
-      let width = 30
+      let width = min(30, columns / 3)
       let filled = min(width, Int(share * Double(width)))
       line += "[" + String(repeating: "#", count: filled)
       line += String(repeating: ".", count: width - filled) + "] \(Int(share * 100)) %"
       let seconds = (now - start) / .seconds(1)
       if share > 0.01 { line += ", \(Int(seconds / share - seconds) + 1) s left" }
     }
-    let details = details()
-    Terminal.show(details.isEmpty ? line : line + ", \(details)")
+    // As many details as have room: a line that is broken could not be cleared.
+    for detail in details() where line.count + 2 + detail.count < columns { line += ", " + detail }
+    Terminal.show("\r\u{1B}[K" + String(line.prefix(columns - 1)))
   }
 
   /// Clears the bar.

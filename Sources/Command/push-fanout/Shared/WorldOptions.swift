@@ -39,6 +39,8 @@ struct WorldOptions: ParsableArguments {
 
   @OptionGroup var zones: UnknownZoneOption
 
+  @OptionGroup var habits: QuietOption
+
   /// The files, if there is no store.
   var paths: SettingsPaths {
     var paths = files.paths

@@ -44,9 +44,11 @@ struct StoreImportCommand: ParsableCommand {
 
         push-fanout store import --store settings.store --settings world.ndjson
 
-        push-fanout store import --store settings.store --users users.csv --members members.csv
+        push-fanout store import --store settings.store --users users.csv \\
+          --members members.csv
 
-        push-fanout store import --store shared.store --settings world.ndjson --mode 640
+        push-fanout store import --store shared.store --settings world.ndjson \\
+          --mode 640
 
       A record of a settings.ndjson replaces the whole record of the same key. A row of users.csv \
       or members.csv changes what its file has columns of: an absent column changes nothing, an \
@@ -112,9 +114,10 @@ struct StoreImportCommand: ParsableCommand {
     }
     // Of the whole command, from reading the files to the snapshot.
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    Terminal.say(
-      "\(done.recordCount) records, \(done.userCount) users, \(Number.text(elapsed)) s, "
-        + "\(Int(Double(done.recordCount) / max(elapsed, 0.001))) records/s")
+    Terminal.note(
+      "\(done.recordCount.counted("record")), \(done.userCount.counted("user")), "
+        + "\(Number.text(elapsed)) s, "
+        + "\(Int(Double(done.recordCount) / max(elapsed, 0.001)).grouped) records/s")
   }
 }
 
@@ -184,7 +187,7 @@ struct StoreExport: ParsableCommand {
     try output.finish()
     Interruption.endOutput()
     try reader.close()
-    Terminal.say("\(records) records")
+    Terminal.note(records.counted("record"))
   }
 }
 
@@ -214,6 +217,9 @@ struct StoreCheckCommand: ParsableCommand {
   @Flag(help: "Do not read every record.")
   var fast = false
 
+  @Flag(help: "One JSON object a problem.")
+  var json = false
+
   func run() throws {
     let problems: [StoreProblem]
     do {
@@ -221,11 +227,8 @@ struct StoreCheckCommand: ParsableCommand {
       problems = fast ? try reader.checkFast() : try reader.check()
       try reader.close()
     }
-    if !problems.isEmpty {
-      Terminal.printResult(
-        TerminalText.lines(problems.map { "\(target.path): \($0.kind.rawValue): \($0)" }))
-    }
-    Terminal.say(problems.count == 1 ? "1 problem" : "\(problems.count) problems")
+    try Terminal.printProblems(problems, of: target.path, json: json)
+    Terminal.note(problems.count.counted("problem"))
     if !problems.isEmpty { throw ExitCode(1) }
   }
 }

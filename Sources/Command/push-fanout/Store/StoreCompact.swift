@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushModel
 import PushStore
+import PushSupport
 
 /// `push-fanout store compact`: removes old entries of the change feed.
 struct StoreCompact: ParsableCommand {
@@ -18,9 +19,11 @@ struct StoreCompact: ParsableCommand {
 
         push-fanout store compact --store settings.store --keep 30d
 
-        push-fanout store compact --store settings.store --keep-entries 1000000 --shrink
+        push-fanout store compact --store settings.store --keep-entries 1000000 \\
+          --shrink
 
-        push-fanout store compact --store settings.store --keep 30d --keep-entries 100000 --automatic
+        push-fanout store compact --store settings.store --keep 30d \\
+          --keep-entries 100000 --automatic
       """)
 
   @OptionGroup var target: StoreOption
@@ -56,7 +59,7 @@ struct StoreCompact: ParsableCommand {
     if automatic == true { try store.setRetention(retention, at: now) }
     if automatic == false { try store.setRetention(nil, at: now) }
     if let retention {
-      Terminal.say("\(try store.compact(retention, at: now)) entries removed")
+      Terminal.note("\(try store.compact(retention, at: now).counted("entry")) removed")
     }
     if shrink { try store.shrink() }
     try store.close()

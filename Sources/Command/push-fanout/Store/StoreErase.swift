@@ -40,6 +40,8 @@ struct StoreErase: ParsableCommand {
   var search = false
   @Flag(help: "Finish an erasure during which a process kept the log.")
   var finish = false
+  @Flag(help: "One JSON object.")
+  var json = false
   @OptionGroup var time: TimeOption
   @OptionGroup var waiting: WaitOption
 
@@ -59,14 +61,14 @@ struct StoreErase: ParsableCommand {
       let reader = try StoreReader(target.path)
       let report = try reader.traces(of: erased.id)
       try reader.close()
-      show(report)
+      try show(report, erased.id)
       if report.columns.contains(where: { $0.equal > 0 }) { throw ExitCode(1) }
       return
     }
     let store = try open()
     let report = try store.erase(erased, at: try time.now)
     try store.close()
-    show(report)
+    try show(report, erased.id)
   }
 
   private func open() throws -> SettingsStore {
@@ -79,10 +81,29 @@ struct StoreErase: ParsableCommand {
     try store.close()
   }
 
-  private func show(_ report: ErasureReport) {
-    var lines = report.files.map { "\($0.path): \($0.count)" }
-    lines += report.columns.map { column in
-      "\(column.name): part of \(column.containing) values, \(column.equal) of them equal"
+  private struct Result: Encodable {
+    struct Place: Encodable { let name: String, containing: Int, equal: Int? }
+    let id: String, files: [Place], columns: [Place]
+  }
+
+  private func show(_ report: ErasureReport, _ id: Identifier) throws {
+    if json {
+      let files = report.files.map { Result.Place(name: $0.path, containing: $0.count, equal: nil) }
+      let columns = report.columns.map {
+        Result.Place(name: $0.name, containing: $0.containing, equal: $0.equal)
+      }
+      return Terminal.printResult(
+        try Result(id: id.text, files: files, columns: columns).encoded())
+    }
+    let equal = report.columns.filter { $0.equal > 0 }
+    var lines = equal.map { "\($0.name): \($0.equal.counted("value")) equal to \"\(id)\"" }
+    if equal.isEmpty { lines.append("no record holds \"\(id)\"") }
+    for file in report.files where file.count > 0 {
+      lines.append("\(file.path): its letters occur \(file.count.counted("time"))")
+    }
+    for column in report.columns where column.containing > column.equal {
+      lines.append(
+        "\(column.name): part of \((column.containing - column.equal).counted("other value"))")
     }
     Terminal.printResult(TerminalText.lines(lines))
   }

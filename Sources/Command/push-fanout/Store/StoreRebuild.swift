@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushModel
 import PushStore
+import PushSupport
 
 /// `push-fanout store rebuild`: a store of what its snapshot has.
 struct StoreRebuildCommand: ParsableCommand {
@@ -43,7 +44,8 @@ struct StoreRebuildCommand: ParsableCommand {
     let settings = try rebuild.run(at: now)
     Interruption.endOutput(message: "the store is complete; its snapshot is that of the lost one")
     Terminal.say(
-      "\(settings.userCount) users, \(settings.conversationIDs.count) conversations, as of change "
+      "\(settings.userCount.counted("user")), "
+        + "\(settings.conversationIDs.count.counted("conversation")), as of change "
         + "\(rebuild.sequence) of the lost store; what it has not, as no snapshot has it: display "
         + "settings, remarks, nicknames, names of conversations, the change feed, later changes")
     // It only makes the next opening faster.

@@ -26,19 +26,34 @@ struct StoreVerify: ParsableCommand {
   @Argument(help: ArgumentHelp("The backup.", valueName: "file"))
   var backup: StorePath
 
+  @Flag(help: "One JSON object a problem.")
+  var json = false
+
+  @OptionGroup var habits: QuietOption
+
   func run() throws {
     let reader = try StoreReader(backup.path)
     let found = try reader.verifyBackup()
     try reader.close()
-    if !found.problems.isEmpty {
-      Terminal.printResult(
-        TerminalText.lines(found.problems.map { "\(backup.path): \($0.kind.rawValue): \($0)" }))
-    }
+    try Terminal.printProblems(found.problems, of: backup.path, json: json)
     let sums = found.hasSums ? "equal to the sums of the backup" : "no sums to compare with"
-    Terminal.say(
+    Terminal.note(
       found.problems.isEmpty
-        ? "\(found.rows) rows up to change \(found.end), \(sums)"
-        : "\(found.problems.count) problem\(found.problems.count == 1 ? "" : "s")")
+        ? "\(found.rows.counted("row")) up to change \(found.end), \(sums)"
+        : found.problems.count.counted("problem"))
     if !found.problems.isEmpty { throw ExitCode(1) }
+  }
+}
+
+extension Terminal {
+  /// Prints what is wrong with a store, if there is anything.
+  static func printProblems(_ problems: [StoreProblem], of store: String, json: Bool) throws {
+    guard !problems.isEmpty else { return }
+    let lines = try problems.map { problem in
+      try json
+        ? ["file": store, "kind": problem.kind.rawValue, "text": "\(problem)"].encoded()
+        : "\(store): \(problem.kind.rawValue): \(problem)"
+    }
+    printResult(json ? lines.joined(separator: "\n") : TerminalText.lines(lines))
   }
 }

@@ -61,7 +61,7 @@ extension TraceStep: Codable {
 
 extension Explanation: Codable {
   private enum Key: String, CodingKey {
-    case message, conversation, user, at, steps, decision, answer, alternatives, timeZone
+    case message, conversation, user, at, steps, decision, answer, alternatives, timeZone, settings
   }
 
   public init(from decoder: any Decoder) throws {
@@ -80,6 +80,7 @@ extension Explanation: Codable {
       decision: try container.decodeIfPresent(Decision.self, forKey: .decision))
     alternatives = try container.decode([Alternative].self, forKey: .alternatives)
     timeZone = try container.decode(String.self, forKey: .timeZone)
+    settings = try container.decodeIfPresent(String.self, forKey: .settings)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -93,6 +94,7 @@ extension Explanation: Codable {
     try container.encode(answer, forKey: .answer)
     try container.encode(alternatives, forKey: .alternatives)
     try container.encode(timeZone, forKey: .timeZone)
+    try container.encodeIfPresent(settings, forKey: .settings)
   }
 }
 

@@ -42,6 +42,9 @@ public struct Explanation: Hashable, Sendable {
   public package(set) var alternatives: [Alternative] = []
   /// The time zone of the user's quiet hours.
   public package(set) var timeZone = "UTC"
+  /// Of when the settings are, and what was changed after the message, in words; nil where that is
+  /// not known, as of settings from files.
+  public package(set) var settings: String?
 
   package init(
     message: Identifier, conversation: Identifier, user: Identifier, at: Instant,
@@ -89,7 +92,7 @@ extension Explanation {
 
   /// The answer in one sentence or two: who, and what decided.
   public var answer: String {
-    let last = steps.last.map { "\($0.subject): \($0.found)" } ?? ""
+    let last = steps.last?.found ?? ""
     guard let decision else { return "\(user) is no recipient (\(last))." }
     let outcome = decision.outcome
     let devices = decision.devices.map(\.text).joined(separator: ", ")
@@ -99,7 +102,7 @@ extension Explanation {
     case .suppress:
       // Whether there was a mention is what people ask about then.
       let asked = outcome.reason == .notMentioned ? steps.last { $0.subject == "mentions" } : nil
-      let found = asked.map { "mentions: \($0.found)" } ?? last
+      let found = asked.map { "it mentions \($0.found)" } ?? last
       return "No push for \(user). \(outcome.phrase) (\(found))."
     }
   }

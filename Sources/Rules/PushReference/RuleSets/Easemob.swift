@@ -138,13 +138,15 @@ extension ReferenceEvaluator {
     let appMute = recipient.user.mutedUntil
     trace.note(
       "E-23, E-35", "mute", scope: .app, stops: now < appMute && !force,
-      describe(mutedUntil: appMute, at: now) + (now < appMute ? butForced : ""))
+      describe(mutedUntil: appMute, at: now, "all conversations")
+        + (now < appMute ? butForced : ""))
     if now < appMute { return (.muted, .app) }
     for record in chain(conversation, recipient) {  // E-22, E-63
       let until = record.mutedUntil
       trace.note(
         "E-22, E-35, E-63", "mute", scope: .conversation, stops: now < until && !force,
-        describe(mutedUntil: until, at: now) + (now < until ? butForced : ""))
+        describe(mutedUntil: until, at: now, "this conversation")
+          + (now < until ? butForced : ""))
       if now < until { return (.muted, .conversation) }
     }
     return nil

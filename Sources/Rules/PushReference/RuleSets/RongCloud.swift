@@ -167,7 +167,8 @@ extension ReferenceEvaluator {
       level = span.contains(secondOfDay: second, options: options) ? span.level : nil
       trace.note(
         "R-12, R-20 to R-24", "quiet hours", scope: .quietHours,
-        "\(describe(span)); it was \(describe(second)) in \(zone)\(level == nil ? ", outside" : "")")
+        "\(describe(span)); it was \(describe(second)) in \(zone)\(level == nil ? ", outside" : "")"
+      )
     case .windows(let windows):
       let (weekday, second) = clock.time(at: message.at, in: usersZone)
       level = windows.level(weekday: weekday, secondOfDay: second)

@@ -182,7 +182,7 @@ extension SettingsQueries {
     return try Bool.fetchOne(find, arguments: [sequence, change]) ?? false
   }
 
-  fileprivate func instant(ofEntry sequence: Int64) throws -> Instant {
+  func instant(ofEntry sequence: Int64) throws -> Instant {
     let find = try db.cachedStatement(sql: "SELECT at FROM feed WHERE sequence = ?")
     let at = try known(Int64.fetchOne(find, arguments: [sequence]), "feed.at")
     return try instant(at, "feed.at")

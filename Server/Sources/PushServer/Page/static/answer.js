@@ -23,7 +23,8 @@ export function decision(answer) {
     make("p", { class: "remark" }, where),
     decision ? make("p", { class: "remark" }, "Outcome: ", make("code", {}, key(decision))) : undefined,
     devices ? make("p", { class: "remark" }, devices) : undefined,
-    make("p", { class: "remark" }, `Settings ${answer.settings}`));
+    make("p", { class: "remark" },
+      `Settings ${answer.settings}${answer.explanation.settings ? `, ${answer.explanation.settings}` : ""}`));
 }
 
 export function steps(answer) {
