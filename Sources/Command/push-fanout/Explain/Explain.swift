@@ -27,10 +27,7 @@ struct Explain: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: InputPath
+  @OptionGroup var input: MessageInput
 
   @Option(help: ArgumentHelp("The message's id.", valueName: "id"))
   var message: String
@@ -66,7 +63,9 @@ struct Explain: ParsableCommand {
     let renderer = ContentRenderer(
       rules: rules, templates: try templates.load(for: rules, orStored: stored),
       directory: directory)
-    let reader = try MessageReader(path: messages.path, rules: rules)
+    let options = try input.options()
+    try options.slice.apply(to: fanout)
+    let reader = try MessageReader(path: input.messages.name, rules: rules, options)
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     let selection = MessageSelection(
