@@ -25,6 +25,13 @@ struct Check: ParsableCommand {
   @Argument(help: ArgumentHelp("Files to check.", valueName: "file"))
   var files: [InputPath]
 
+  func validate() throws {
+    if files.contains(where: { $0.path == "-" }) {
+      throw ValidationError(
+        "check needs files, which it reads more than once; - is standard input.")
+    }
+  }
+
   func run() throws {
     let bar = ProgressBar("checking")
     let checker = FileChecker(files.map(\.path)) { bar.update($0) }

@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 
 /// Validates files of settings and messages, whatever they are, as one world.
 public struct FileChecker {
@@ -86,8 +87,11 @@ public struct FileChecker {
           presence.append(path)
         } else if header.contains("user") {
           world.members.append(path)
-        } else {
+        } else if header.contains(where: UserColumns.names.contains) {
           world.users.append(path)
+        } else {
+          // Most likely an export, of which messages can be read by its own names.
+          messages.append(path)
         }
       case .ndjson:
         switch try JSONLines.contents(of: path) {
@@ -96,7 +100,8 @@ public struct FileChecker {
         case .changes: changes.append(path)
         case .settings: world.settings.append(path)
         }
-      case nil: throw path.hasSuffix(".parquet") ? .isParquet : .unknownFileKind
+      case nil:
+        throw FilePath.has(path, extension: ".parquet") ? .isParquet : .unknownFileKind
       }
     } catch {
       problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
@@ -194,7 +199,7 @@ public struct FileChecker {
 extension CSVTable {
   /// The names in a file's header, whatever they are.
   static func header(of path: String) throws(FileProblem.Problem) -> [String] {
-    let table = try CSVTable(.path(path), columns: nil, required: [])
+    let table = try CSVTable(.path(path), nil)
     return table.header
   }
 }

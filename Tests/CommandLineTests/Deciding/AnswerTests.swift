@@ -314,7 +314,8 @@ import Testing
         + "with or without .gz"
       #expect(
         run.lines.sorted() == [
-          "d.csv: is a directory; name a file", "e.csv:1: the file is empty",
+          "d.csv: is a directory; name a file",
+          "e.csv:1: has no header; the first line of CSV names the columns",
           "e.ndjson:1: the file is empty", "none.csv: cannot be opened: No such file or directory",
           "none.ndjson: cannot be opened: No such file or directory", "w.gz: \(kind)",
           "y.txt: \(kind)",

@@ -159,4 +159,58 @@ import Testing
       #expect(packed.lines == rows)
     }
   }
+
+  /// A night without traffic is no error, and a file without a header is one.
+  @Test func aFileMayHaveNoMessages() throws {
+    try withWorkplace { place in
+      try place.shell(
+        """
+        : >empty.ndjson; gzip -c empty.ndjson >empty.ndjson.gz; echo conversation,at >empty.csv
+        """)
+      let world = ["--settings", "world.ndjson", "--messages"]
+      for file in ["empty.ndjson", "empty.ndjson.gz", "empty.csv"] {
+        for command in [
+          ["evaluate", "--format", "csv"], ["evaluate", "--engine", "reference"], ["render"],
+          ["replay"], ["replay", "--per-person", "--json"], ["compare", "--b", "unset.level=none"],
+          ["profile"],
+        ] {
+          let run = try place.run([command[0]] + world + [file] + command.dropFirst())
+          #expect(run.status == 0, "\(command) \(file): \(run.errors)")
+          #expect(run.errors.hasPrefix("0 messages, "), "\(command) \(file): \(run.errors)")
+        }
+        let explained = try place.run(
+          ["explain"] + world + [file, "--message", "m1", "--user", "u1"])
+        #expect(
+          explained.errors == "push-fanout: no message in \(file) has the id \"m1\"\n")
+      }
+      let piped = try place.shell(
+        "\"$0\" evaluate --settings world.ndjson --messages - --format csv </dev/null")
+      #expect(piped.status == 0 && piped.output == "message,user,action,reason,scope\n")
+      let none = try place.shell(
+        "\"$0\" evaluate --settings world.ndjson --messages csv:- </dev/null")
+      #expect(none.errors == "-:1: has no header; the first line of CSV names the columns\n")
+      #expect(none.status == 1 && none.output == "")
+    }
+  }
+
+  @Test func namesMayBeInCapitals() throws {
+    try withWorkplace { place in
+      try place.shell(
+        """
+        gzip -c messages.ndjson >M.NDJSON.GZ; printf 'conversation,user\\ng1,u1\\n' >MEMBERS.CSV
+        printf 'id,conversation,at\\nm1,g1,5\\n' | tee M.CSV | gzip >M.Csv.Gz
+        """)
+      let packed = try place.run(
+        "evaluate", "--settings", "world.ndjson", "--messages", "M.NDJSON.GZ")
+      #expect(packed.output == Self.ndjson, "\(packed.errors)")
+      let members = ["evaluate", "--members", "MEMBERS.CSV", "--format", "csv", "--messages"]
+      let runs = try ["M.CSV", "M.Csv.Gz"].map { try place.run(members + [$0]) }
+      #expect(runs.map(\.lines.last) == Array(repeating: "m1,u1,push,allowed,default", count: 2))
+      let piped = try place.shell(
+        "gzip -dc M.Csv.Gz | \"$0\" \(members.joined(separator: " ")) csv:-")
+      #expect(piped.output == runs[0].output)
+      let check = try place.run("check", "MEMBERS.CSV", "M.CSV", "M.NDJSON.GZ")
+      #expect(check.status == 0 && check.output == "", "\(check.output)")
+    }
+  }
 }

@@ -22,6 +22,10 @@ struct Evaluate: ParsableCommand {
         push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
           --format npy --output decisions
 
+        push-fanout evaluate --members members.csv --messages export.csv \\
+          --delimiter ';' --columns 'at=Time,conversation=Group,sender=From' \\
+          --zone Asia/Shanghai --from 2024-06-03 --user u1 --format csv
+
       With --format npy the output is a folder. codes.npy has one byte for each member of each \
       message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
       at message_start.npy; message_list.npy is its list of members, which begins at \
@@ -36,10 +40,9 @@ struct Evaluate: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: InputPath
+  @OptionGroup var input: MessageInput
+
+  @OptionGroup var users: UsersOption
 
   @Option(
     help: """
@@ -137,23 +140,25 @@ struct Evaluate: ParsableCommand {
     return target
   }
 
+  /// How messages are read, which, and for whom they are decided.
+  private func options() throws -> MessageOptions { try input.options(users: users.user) }
+
   /// The messages to decide.
-  private func selection(
-    _ rules: RuleSet, _ bar: ProgressBar
-  ) throws(FileProblem) -> MessageSelection {
+  private func selection(_ rules: RuleSet, _ bar: ProgressBar) throws -> MessageSelection {
     let report = { (problem: FileProblem) in
       bar.finish()
       Terminal.say("\(problem)")
     }
+    let reader = try MessageReader(path: input.messages.name, rules: rules, options())
     return MessageSelection(
-      try MessageReader(path: messages.path, rules: rules), ids: message.map { Identifier($0) },
-      skipped: skipInvalid ? report : nil)
+      reader, ids: message.map { Identifier($0) }, skipped: skipInvalid ? report : nil)
   }
 
   // MARK: The packed engine
 
   private func runPacked() throws -> Run {
     let fanout = try world.loadFanout(threads: threads)
+    try options().slice.apply(to: fanout)
     // The system frees the memory of a process that ends faster than the engine frees its own.
     _ = unsafe Unmanaged.passRetained(fanout)
     let bar = ProgressBar("deciding")
@@ -216,7 +221,8 @@ struct Evaluate: ParsableCommand {
 
   private func runReference() throws -> Run {
     let zoned = try world.loadZoned()
-    let settings = zoned.settings
+    var settings = zoned.settings
+    try options().slice.apply(to: &settings)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     let selection = try selection(settings.app.rules, bar)

@@ -32,6 +32,9 @@ struct Replay: ParsableCommand {
         push-fanout replay --settings world.ndjson --messages today.ndjson \\
           --speed 60x
 
+        zcat 2016.csv.gz | push-fanout replay --members members.csv \\
+          --messages csv:- --from 2016-03-01 --to 2016-04-01
+
         push-fanout replay --store app.store --messages today.ndjson \\
           --follow-user u1 --json | push-fanout report - >u1.html
 
@@ -43,6 +46,8 @@ struct Replay: ParsableCommand {
   @OptionGroup var world: WorldOptions
 
   @OptionGroup var traffic: TrafficOptions
+
+  @OptionGroup var users: UsersOption
 
   @Option(
     parsing: .upToNextOption,
@@ -154,7 +159,7 @@ struct Replay: ParsableCommand {
       Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
     }
     return try Replayer.replay(
-      traffic.files(changes: changes, world.zones), on: fanout, options,
+      traffic.files(changes: changes, world.zones, users: users.user), on: fanout, options,
       skipped: skipInvalid ? report : nil,
       heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
