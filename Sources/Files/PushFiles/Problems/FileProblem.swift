@@ -155,6 +155,9 @@ public struct FileProblem: Error, Hashable, Sendable {
 
   /// Whether reading can go on behind this line.
   public var isOfOneLine: Bool { problem.isOfOneLine }
+
+  /// Whether another problem is of the same kind: what is wrong, apart from where and with which text.
+  public func isLike(_ other: FileProblem) -> Bool { problem.name == other.problem.name }
 }
 
 extension FileProblem.Problem {
@@ -163,6 +166,9 @@ extension FileProblem.Problem {
     guard case .unknownLevel(let name, let value, _) = self else { return self }
     return .unknownLevel(name, value: value, rules: rules)
   }
+
+  /// The name of the case.
+  fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {
@@ -292,7 +298,7 @@ extension FileProblem.Problem: CustomStringConvertible {
 private func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
 
 /// A user's text on one line and not too long.
-private func printable(_ text: String, limit: Int = 120) -> String {
+func printable(_ text: String, limit: Int = 120) -> String {
   var shown = ""
   for scalar in text.unicodeScalars.prefix(limit) {
     let isControl = scalar.properties.generalCategory == .control || scalar == "\u{2028}"
