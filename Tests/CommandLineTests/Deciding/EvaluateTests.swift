@@ -54,7 +54,9 @@ import Testing
       push    allowed            default                      2    40.0 %
       none    notMentioned       app                          1    20.0 %
       none    quietHours         app                          1    20.0 %
-      push    allowed            app                          1    20.0 %\n
+      push    allowed            app                          1    20.0 %
+
+      1 message to unknown conversations: g9 (line 3)\n
       """
     ),
     (["--format", "summary", "--json"], summaryJSON), (["--json"], summaryJSON),
@@ -63,7 +65,7 @@ import Testing
 
   private static let summaryJSON = """
     {"messages":3,"decisions":5,"counts":{"none/notMentioned/app":1,"none/quietHours/app":1,\
-    "push/allowed/app":1,"push/allowed/default":2}}\n
+    "push/allowed/app":1,"push/allowed/default":2},"unknownConversations":1}\n
     """
 
   private static let devices = """
@@ -91,7 +93,8 @@ import Testing
       #expect(Set(runs.map(\.status)) == [0])
       #expect(
         runs.allSatisfy {
-          $0.errorLines.count == 1
+          $0.errorLines.count == 2
+            && $0.errorLines[0] == "1 message to unknown conversations: g9 (line 3)"
             && isLastLine($0.errorLines.last, "3 messages, 5 decisions, 3 pushes")
         })
     }
@@ -198,7 +201,7 @@ import Testing
       try place.shell(
         """
         gzip -c messages.ndjson >M.NDJSON.GZ; printf 'conversation,user\\ng1,u1\\n' >MEMBERS.CSV
-        printf 'id,conversation,at\\nm1,g1,5\\n' | tee M.CSV | gzip >M.Csv.Gz
+        printf 'id,conversation,at\\nm1,g1,1717401600000\\n' | tee M.CSV | gzip >M.Csv.Gz
         """)
       let packed = try place.run(
         "evaluate", "--settings", "world.ndjson", "--messages", "M.NDJSON.GZ")
@@ -210,7 +213,37 @@ import Testing
         "gzip -dc M.Csv.Gz | \"$0\" \(members.joined(separator: " ")) csv:-")
       #expect(piped.output == runs[0].output)
       let check = try place.run("check", "MEMBERS.CSV", "M.CSV", "M.NDJSON.GZ")
-      #expect(check.status == 0 && check.output == "", "\(check.output)")
+      #expect(check.status == 0 && check.errors.contains(", 0 problems"), "\(check.errors)")
+    }
+  }
+
+  /// A misspelt id is silence for everyone.
+  @Test func messagesToUnknownConversationsAreCounted() throws {
+    try withWorkplace { place in
+      try place.write(
+        [
+          #"{"id":"1","conversation":"taem","at":1717401600000}"#,
+          #"{"id":"2","conversation":"g1","at":1717401600000}"#,
+          #"{"id":"3","conversation":"taem","at":1717401600000}"#,
+        ], as: "some.ndjson")
+      let note = "2 messages to unknown conversations: taem (line 1)"
+      for engine in ["packed", "reference"] {
+        func run(_ more: String...) throws -> Run {
+          try place.run(
+            ["evaluate", "--settings", "world.ndjson", "--messages", "some.ndjson"]
+              + ["--engine", engine] + more)
+        }
+        let rows = try run()
+        #expect(rows.errorLines.count == 2 && rows.errorLines[0] == note)
+        #expect(!rows.output.contains("taem") && rows.status == 0)
+        let table = try run("--format", "summary")
+        #expect(table.output.hasSuffix("\n\n\(note)\n"))
+        #expect(try run("--json").output.hasSuffix(#","unknownConversations":2}"# + "\n"))
+        let one = try run("--message", "1")
+        #expect(one.errorLines[0] == "1 message to unknown conversations: taem (line 1)")
+        let none = try run("--message", "2", "--format", "summary")
+        #expect(none.errorLines.count == 1 && !none.output.contains("unknown"))
+      }
     }
   }
 }

@@ -9,6 +9,12 @@ import Testing
   typealias Case = (arguments: String, line: String)
 
   private static let easemob: [Case] = [
+    ("get --user nobody", "there is no user \"nobody\""),
+    ("get --user nobody --conversation group", "there is no user \"nobody\""),
+    ("list --user nobody", "there is no user \"nobody\""),
+    ("blocked --user nobody", "there is no user \"nobody\""),
+    ("device list --user nobody", "there is no user \"nobody\""),
+    ("display --user nobody", "there is no user \"nobody\""),
     (
       "set --user u1 --minutes 10081 --level all",
       "a duration of 10081 minutes is not in 0...10080, seven days; a settings file can hold any "

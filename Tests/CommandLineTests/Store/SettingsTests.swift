@@ -210,10 +210,10 @@ import Testing
       #expect(cursors.map { $0.prefix { $0 != "-" } } == (first..<first + 4).map { "\($0)" })
       let time = "2025-11-25T12:00:00Z"
       let lines = [
-        "\(cursors[0]) \(time) userLevel, user u1, from p1",
-        "\(cursors[1]) \(time) userMute, user u1, from p1",
-        "\(cursors[2]) \(time) memberLevel, user u1, conversation group, from p2",
-        "\(cursors[3]) \(time) devices, user u2",
+        "\(cursors[0]) \(time) userLevel, user u1, from p1: default -> mention",
+        "\(cursors[1]) \(time) userMute, user u1, from p1: none -> 2025-11-25T12:05:00Z",
+        "\(cursors[2]) \(time) memberLevel, user u1, conversation group, from p2: default -> none",
+        "\(cursors[3]) \(time) devices, user u2: none -> p: mobile, offline, token",
       ]
       #expect(try Self.run("events --after \(before)", in: place).lines == lines)
       #expect(
@@ -225,9 +225,9 @@ import Testing
       #expect(
         try Self.run("events --after \(cursors[1]) --json", in: place).output
           == #"{"at":1764072000000,"change":"memberLevel","conversation":"group","cursor":""#
-          + "\(cursors[2])\",\"device\":\"p2\",\"sequence\":\(first + 2),\"user\":\"u1\"}\n"
+          + "\(cursors[2])\",\"device\":\"p2\",\"new\":\"none\",\"old\":\"default\",\"sequence\":\(first + 2),\"user\":\"u1\"}\n"
           + "{\"at\":1764072000000,\"change\":\"devices\",\"cursor\":\"\(cursors[3])\","
-          + "\"sequence\":\(first + 3),\"user\":\"u2\"}\n")
+          + "\"new\":\"p: mobile, offline, token\",\"sequence\":\(first + 3),\"user\":\"u2\"}\n")
     }
   }
 
@@ -292,7 +292,7 @@ import Testing
         kill $follower
         wait
         """)
-      #expect(try place.read("events.txt").contains(" userLevel, user u1\n"))
+      #expect(try place.read("events.txt").contains(" userLevel, user u1: "))
       #expect(try place.read("early.txt") == "")
       let refused =
         "push-fanout: app.store does not have change 1000-0123456789abcdef: it was replaced by an "

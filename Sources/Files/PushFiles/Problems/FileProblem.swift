@@ -165,6 +165,9 @@ public struct FileProblem: Error, Hashable, Sendable {
 
   /// Whether reading can go on behind this line.
   public var isOfOneLine: Bool { problem.isOfOneLine }
+
+  /// Whether another problem is of the same kind: what is wrong, apart from where and with which text.
+  public func isLike(_ other: FileProblem) -> Bool { problem.name == other.problem.name }
 }
 
 extension FileProblem.Problem {
@@ -186,6 +189,9 @@ extension FileProblem.Problem {
     let nearest = EditDistance.nearest(to: name, in: known)
     return .unknownField(prefix + name, nearest: nearest.map { prefix + $0 })
   }
+
+  /// The name of the case.
+  fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {

@@ -79,7 +79,7 @@ enum StoreFile {
   /// - Throws: ``StoreError/otherFormat(_:_:)`` or ``StoreError/damaged(_:reason:)``.
   static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
     let format = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    if format != Schema.format { throw StoreError.otherFormat(path, format) }
+    guard Schema.readFormats.contains(format) else { throw StoreError.otherFormat(path, format) }
     if let size = try sizes(db, inode, file), size.found < size.whole {
       throw StoreError.damaged(
         path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
@@ -174,18 +174,25 @@ extension SettingsQueries {
     }
   }
 
-  static let feedColumns = "sequence, at, change, user, conversation, channel, device, token"
+  /// What ``change(_:)`` reads. A store of format 1, which may be read, has no values.
+  func feedColumns() throws -> String {
+    let columns = "sequence, at, change, user, conversation, channel, device, token, "
+    return columns + (try Schema.format(of: db) == 1 ? "NULL, NULL" : "old, new")
+  }
 
   /// Those of one user, and those of all users, each found by an index.
-  static let changesOfUser = """
-    SELECT \(feedColumns) FROM (
-        SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
-      UNION ALL
-      SELECT \(feedColumns) FROM (
-        SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
-          ORDER BY sequence LIMIT ?3)
-      ORDER BY sequence LIMIT ?3
-    """
+  func changesOfUser() throws -> String {
+    let columns = try feedColumns()
+    return """
+      SELECT \(columns) FROM (
+          SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
+        UNION ALL
+        SELECT \(columns) FROM (
+          SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
+            ORDER BY sequence LIMIT ?3)
+        ORDER BY sequence LIMIT ?3
+      """
+  }
 
   /// Entries of the feed that concern `user` or all users.
   ///
@@ -196,13 +203,14 @@ extension SettingsQueries {
     let rows =
       if let user {
         try Row.fetchAll(
-          db.cachedStatement(sql: Self.changesOfUser),
+          db.cachedStatement(sql: try changesOfUser()),
           arguments: [sequence, user.bytes, limit])
       } else {
         try Row.fetchAll(
           db.cachedStatement(
-            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
-          ),
+            sql: """
+              SELECT \(try feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?
+              """),
           arguments: [sequence, limit])
       }
     return try rows.map(change)
@@ -214,6 +222,7 @@ extension SettingsQueries {
       change: try known(Change(rawValue: get(row, 2, "feed.change")), "feed.change"),
       user: try findID(row, 3, "feed.user"), conversation: try findID(row, 4, "feed.conversation"),
       channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"),
+      old: try find(row, 8, "feed.old"), new: try find(row, 9, "feed.new"),
       token: try get(row, 7, "feed.token"))
   }
 

@@ -14,8 +14,30 @@ enum Schema {
   static let applicationID: Int32 = 0x5046_636b
 
   /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
-  /// what a value means gives it the next one: a store of another format is refused.
-  static let format: Int32 = 1
+  /// what a value means gives it the next one: a store of another format is refused, but for
+  /// ``readFormats``.
+  static let format: Int32 = 2
+
+  /// The formats that can be read. One that is opened for writing becomes this one, see
+  /// ``upgrade(_:)``.
+  static let readFormats: ClosedRange<Int32> = 1...format
+
+  static func format(of db: Database) throws -> Int32 {
+    try Int32.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+  }
+
+  /// Brings the tables of an earlier format to this one: 1 has no values in the feed.
+  ///
+  /// - Complexity: O(1).
+  static func upgrade(_ db: Database) throws {
+    guard try format(of: db) == 1 else { return }
+    try db.execute(
+      sql: """
+        ALTER TABLE feed ADD COLUMN old TEXT;
+        ALTER TABLE feed ADD COLUMN new TEXT;
+        PRAGMA user_version = \(format);
+        """)
+  }
 
   /// Makes the tables of a new store, and says which format they are of, in the transaction that is
   /// open.
@@ -30,7 +52,8 @@ enum Schema {
 
   /// `feed.token` is a random number for each change. After an old copy of the store was restored,
   /// new changes reuse sequence numbers; the token tells a snapshot and the followers of the feed
-  /// that the change is another one. `sums` has rows in a backup only.
+  /// that the change is another one. `feed.old` and `feed.new` are words (``ChangedValues``). `sums`
+  /// has rows in a backup only.
   private static let script = """
     CREATE TABLE store (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -120,7 +143,9 @@ enum Schema {
       conversation BLOB,
       channel BLOB,
       device BLOB,
-      token INTEGER NOT NULL
+      token INTEGER NOT NULL,
+      old TEXT,
+      new TEXT
     ) STRICT;
     CREATE TABLE retention (
       one INTEGER PRIMARY KEY CHECK (one = 1),
