@@ -225,7 +225,8 @@ import Testing
           ),
           (
             "\(start) note.csv", 1,
-            "note.csv:1: unknown column \"note\"; \(known); read it with --columns ignore=note"
+            "note.csv:1: unknown column \"note\"; \(known); read it with --columns "
+              + "COLUMN=note; ignore=NAME leaves one out"
           ),
           (
             "\(start) tabs.csv", 1,
@@ -235,13 +236,15 @@ import Testing
           (
             "\(start) export.csv", 1,
             "export.csv:1: the header is separated by semicolons, columns by commas; \(known); read "
-              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,mentions=Mentioned"
+              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
           ),
           (
             "\(start) commas.csv", 1,
             "commas.csv:1: unknown columns \"Message ID\", \"Group ID\", \"From\", \"Timestamp\", "
               + "\"Mentioned\"; \(known); read it with --columns "
-              + "conversation=NAME,at=NAME,mentions=Mentioned"
+              + "conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
           ),
           (
             "\(start) export.csv --delimiter ';' --columns 'at=Timestmp,conversation=Group ID'", 1,
