@@ -115,6 +115,12 @@ import Testing
         "unset.level=mentions is no change: a level under easemob is one of default, all, mention, "
           + "none; did you mean mention?"
       ),
+      // A level, but no rule set has it for users.
+      (
+        "everyone.level=mentionAll",
+        "everyone.level=mentionAll is no change: a level under easemob is one of default, all, "
+          + "mention, none"
+      ),
       (
         "app.devicePolicy=anyOfline",
         "app.devicePolicy=anyOfline is no change: a device policy is one of allOffline, "
