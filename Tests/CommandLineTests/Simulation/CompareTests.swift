@@ -118,9 +118,9 @@ import Testing
   @Test func whatIsWrongIsSaid() throws {
     try withMessages { place in
       // There is such a level, but not under these rules.
-      let level = try place.run(Self.compare + ["--b", "everyone.level=mentionAll"])
+      let level = try place.run(Self.compare + ["--b", "rooms.over=0.everyone.level=mentionAll"])
       #expect(
-        level.errors == "push-fanout: everyone.level=mentionAll: "
+        level.errors == "push-fanout: rooms.over=0.everyone.level=mentionAll: "
           + "a level under easemob is one of default, all, mention, none\n")
       #expect(level.status == 1)
       let unknown = try place.run(Self.compare + ["--b", "everyone.level=loud"])

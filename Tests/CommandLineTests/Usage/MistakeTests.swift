@@ -115,6 +115,12 @@ import Testing
         "unset.level=mentions is no change: a level under easemob is one of default, all, mention, "
           + "none; did you mean mention?"
       ),
+      // A level, but no rule set has it for users.
+      (
+        "everyone.level=mentionAll",
+        "everyone.level=mentionAll is no change: a level under easemob is one of default, all, "
+          + "mention, none"
+      ),
       (
         "app.devicePolicy=anyOfline",
         "app.devicePolicy=anyOfline is no change: a device policy is one of allOffline, "
@@ -225,7 +231,8 @@ import Testing
           ),
           (
             "\(start) note.csv", 1,
-            "note.csv:1: unknown column \"note\"; \(known); read it with --columns ignore=note"
+            "note.csv:1: unknown column \"note\"; \(known); read it with --columns "
+              + "COLUMN=note; ignore=NAME leaves one out"
           ),
           (
             "\(start) tabs.csv", 1,
@@ -235,13 +242,15 @@ import Testing
           (
             "\(start) export.csv", 1,
             "export.csv:1: the header is separated by semicolons, columns by commas; \(known); read "
-              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,mentions=Mentioned"
+              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
           ),
           (
             "\(start) commas.csv", 1,
             "commas.csv:1: unknown columns \"Message ID\", \"Group ID\", \"From\", \"Timestamp\", "
               + "\"Mentioned\"; \(known); read it with --columns "
-              + "conversation=NAME,at=NAME,mentions=Mentioned"
+              + "conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
           ),
           (
             "\(start) export.csv --delimiter ';' --columns 'at=Timestmp,conversation=Group ID'", 1,

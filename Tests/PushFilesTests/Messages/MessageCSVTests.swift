@@ -113,7 +113,7 @@ import Testing
     #expect(
       found == ["true", "true", "false", "false", "absent"]
         + cells.dropFirst(5).enumerated().map {
-          let advice = ["TRUE": "did you mean true? It", " 1": "did you mean 1? It"][$1] ?? "it"
+          let advice = $1 == "TRUE" ? "did you mean true? It" : "it"
           return #"m.csv:\#($0 + 7): "silent" cannot be "\#($1)"; "#
             + "\(advice) is one of 1, 0, true, false"
         })
@@ -210,10 +210,11 @@ import Testing
       try headers.map { try read([$0, "x,y,z"]) } == [
         [
           "m.csv:1: unknown columns \"x\", \"y\", \"z\"; \(known); read it with --columns "
-            + "conversation=NAME,at=NAME"
+            + "conversation=NAME,at=NAME; ignore=NAME leaves one out"
         ], [#"m.csv:1: the column "at" is missing"#],
         [
-          "m.csv:1: unknown column \"color\"; \(known); read it with --columns ignore=color"
+          "m.csv:1: unknown column \"color\"; \(known); read it with --columns COLUMN=color; "
+            + "ignore=NAME leaves one out"
         ], [#"m.csv:1: the column "at" is repeated"#],
       ])
     #expect(try read(["conversation,at"]) == [])

@@ -27,6 +27,21 @@ public struct MessageOptions: Sendable {
   }
 }
 
+/// How the cells of a row are written.
+///
+/// A class, as what it has is looked at for few rows, and handed on with each.
+final class CellForm: Sendable {
+  /// What stands between cells.
+  let delimiter: UInt8
+  /// That of local times; nil where there may be none.
+  let zone: ZoneTable?
+
+  init(_ options: MessageOptions) {
+    delimiter = options.delimiter
+    zone = options.zone
+  }
+}
+
 /// Which messages are read, and for whom they are decided; all of them for everyone unless it says
 /// less.
 ///

@@ -16,7 +16,8 @@ public final class MessageReader {
   public let path: String
   private let rules: RuleSet
   private let source: Source
-  private let options: MessageOptions
+  private let form: CellForm
+  private let slice: MessageSlice
   private let takesAll: Bool
   /// Whether there may be no message.
   private let mayBeEmpty: Bool
@@ -55,8 +56,9 @@ public final class MessageReader {
   ) throws(FileProblem) {
     path = file.name
     self.rules = rules
-    self.options = options
-    takesAll = options.slice.takesAll
+    form = CellForm(options)
+    slice = options.slice
+    takesAll = slice.takesAll
     if case .path = file { mayBeEmpty = true } else { mayBeEmpty = false }
     do throws(FileProblem.Problem) {
       source =
@@ -83,8 +85,19 @@ public final class MessageReader {
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
   ///   goes on behind it.
   public func next() throws(FileProblem) -> Message? {
-    while let message = try read({ (_, _) throws(FileProblem.Problem) in }) {
-      if takesAll || options.slice.takes(message) { return message }
+    takesAll ? try nextOfAll() : try nextOfSlice()
+  }
+
+  @inline(__always)
+  private func nextOfAll() throws(FileProblem) -> Message? {
+    try read { (_, _) throws(FileProblem.Problem) in }
+  }
+
+  /// Apart from the usual way, which hands a message on without looking at it.
+  @inline(never)
+  private func nextOfSlice() throws(FileProblem) -> Message? {
+    while let message = try nextOfAll() {
+      if slice.takes(message) { return message }
     }
     return nil
   }
@@ -101,7 +114,7 @@ public final class MessageReader {
         content = try ContentFields.read(line, in: parser)
       }
       guard let message else { return nil }
-      if takesAll || options.slice.takes(message) { return (message: message, content: content) }
+      if takesAll || slice.takes(message) { return (message: message, content: content) }
     }
   }
 
@@ -129,7 +142,7 @@ public final class MessageReader {
           recordCount += 1
           var uses = VendorFieldUse()
           let message = try MessageColumns.read(
-            row, number: table.hasColumn(0) ? nil : recordCount, options, &uses)
+            row, number: table.hasColumn(0) ? nil : recordCount, form, &uses)
           isReply = MessageColumns.isReply(row)
           if let foreign = uses.foreign(to: rules) { throw foreign }
           return message

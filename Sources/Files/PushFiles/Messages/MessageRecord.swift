@@ -185,18 +185,18 @@ enum MessageColumns {
 
   /// - Parameters:
   ///   - number: the message's id when the file has no column of ids.
-  ///   - options: how instants and lists are written.
+  ///   - form: how instants and lists are written.
   static func read(
-    _ row: CSVRow, number: Int?, _ options: MessageOptions, _ uses: inout VendorFieldUse
+    _ row: CSVRow, number: Int?, _ form: CellForm, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     guard let id = number.map(Self.id(_:)) ?? row.identifier(0) else {
       throw .missingField("id")
     }
     guard let conversation = row.identifier(1) else { throw .missingField("conversation") }
-    guard let at = try row.instant(4, "at", in: options.zone) else { throw .missingField("at") }
+    guard let at = try row.instant(4, "at", form) else { throw .missingField("at") }
     var message = Message(id: id, conversation: conversation, at: at, sender: row.identifier(3))
-    message.sentAt = try row.instant(5, "sentAt", in: options.zone)
-    message.mentions = row.identifiers(6, delimiter: options.delimiter)
+    message.sentAt = try row.instant(5, "sentAt", form)
+    message.mentions = row.identifiers(6, form)
     message.mentionsAll = try row.flag(7, "mentionsAll")
     message.force = try row.flag(9, "force")
     message.silent = try row.flag(10, "silent")

@@ -217,8 +217,10 @@ public struct UnknownColumns: Hashable, Sendable {
     if names.isEmpty { return options }
     let open = missing.filter { name in !guesses.contains { $0.column == name } }
     var pairs = open.map { "\($0)=NAME" } + guesses.map { "\($0.column)=\(Self.argument($0.name))" }
-    if pairs.isEmpty { pairs = names.map { "\(ColumnNames.ignored)=\(Self.argument($0))" } }
-    return options + ["--columns \(pairs.joined(separator: ","))"]
+    if pairs.isEmpty { pairs = names.map { "COLUMN=\(Self.argument($0))" } }
+    options.append("--columns \(pairs.joined(separator: ","))")
+    if names.count > guesses.count { options[options.count - 1] += "; ignore=NAME leaves one out" }
+    return options
   }
 
   /// A name as a shell takes it.

@@ -6,9 +6,9 @@ extension CSVRow {
     isEmpty(column) ? nil : unsafe Identifier(utf8: utf8(column))
   }
 
-  /// - Parameter zone: that of local times; nil where there may be none.
+  /// - Parameter form: how it may be written beside what the format says.
   func instant(
-    _ column: Int, _ field: String, in zone: ZoneTable? = nil
+    _ column: Int, _ field: String, _ form: CellForm? = nil
   ) throws(FileProblem.Problem) -> Instant? {
     if isEmpty(column) { return nil }
     if let number = digits(column), let instant = Instant(exactMilliseconds: number) {
@@ -16,7 +16,7 @@ extension CSVRow {
     }
     guard let text = text(column) else { return nil }
     if let instant = Instant(text: text) { return instant }
-    guard let zone, let local = Instant.localMilliseconds(text) else {
+    guard let zone = form?.zone, let local = Instant.localMilliseconds(text) else {
       throw .notAnInstant(field, value: text)
     }
     guard let seconds = zone.firstSecond(ofLocal: local.seconds) else {
@@ -56,11 +56,11 @@ extension CSVRow {
 
   /// The items of a `;`-separated list, empty ones dropped; nil for an empty cell.
   ///
-  /// - Parameter delimiter: what stands between cells. If it is no comma, a comma separates items as
+  /// - Parameter form: how it is written. If no comma is between cells, a comma separates items as
   ///   well, and blanks around them are dropped.
-  func identifiers(_ column: Int, delimiter: UInt8) -> [Identifier]? {
+  func identifiers(_ column: Int, _ form: CellForm) -> [Identifier]? {
     if isEmpty(column) { return nil }
-    if delimiter != UInt8(ascii: ",") {
+    if form.delimiter != UInt8(ascii: ",") {
       return text(column)?.split { $0 == ";" || $0 == "," }.compactMap { item in
         let end = item.lastIndex { $0 != " " } ?? item.startIndex
         let trimmed = item.drop { $0 == " " }

@@ -39,8 +39,10 @@ extension WhatIf {
       ? NotificationLevel.allCases.map(\.name)
       : ["true", "false"] + AppSettings.DevicePolicy.allCases.map(\.rawValue) + Self.choices
     let nearest = EditDistance.nearest(to: value, in: values)
-    let isOther = nearest.map { self.with(value: $0).wrongPart == nil } ?? false
-    let advice = isOther ? nearest.map { "; did you mean \($0)?" } : nil
+    let isChange = nearest.map { value in
+      RuleSet.allCases.contains { with(value: value).reason(under: $0) == nil }
+    }
+    let advice = isChange == true ? nearest.map { "; did you mean \($0)?" } : nil
     return "no change: \(reason)\(advice ?? "")"
   }
 
