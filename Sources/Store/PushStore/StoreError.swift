@@ -107,8 +107,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         + "have it; end that process, and the next opening for writing, or store erase --finish, "
         + "empties the log"
     case .otherFormat(let path, let format):
-      "\(path) has format \(format), and this version of push-fanout reads formats "
-        + "\(Schema.readFormats.lowerBound) and \(Schema.format): export it with the version that wrote it (store export), and import "
+      "\(path) has format \(format), and this version of push-fanout reads format "
+        + "\(Schema.format): export it with the version that wrote it (store export), and import "
         + "that into a new store"
     case .inUse(let path, byThisProcess: false):
       "\(path) is open for writing in another process; close it there first"

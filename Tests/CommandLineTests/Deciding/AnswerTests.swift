@@ -154,7 +154,9 @@ import Testing
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
       #expect(
         try first().hasPrefix("Settings as of now; changed after the message, imported at 20"))
-      for change in [["--quiet", "21:00-09:00"], ["--level", "mention"], ["--level", "all"]] {
+      for change in [
+        ["--quiet-hours", "21:00-09:00"], ["--level", "mention"], ["--level", "all"],
+      ] {
         let at = ["--at", "2024-06-04T12:00:00Z"]
         _ = try place.run(["settings", "set", "--store", "s", "--user", "u1"] + change + at)
       }

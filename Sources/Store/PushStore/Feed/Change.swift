@@ -74,8 +74,7 @@ public struct ChangeEvent: Hashable, Sendable {
   /// its value, of several those that differ, each with its name. nil where nothing was or is set, or
   /// there was or is no record.
   ///
-  /// Both are nil where they are equal, for ``Change/imported`` and ``Change/erased``, and for entries
-  /// from before stores had values.
+  /// Both are nil where they are equal, and for ``Change/imported`` and ``Change/erased``.
   public let old, new: String?
   let token: Int64
 

@@ -54,7 +54,7 @@ extension StoreReader {
     after sent: Instant, of user: Identifier, in conversations: [Identifier]
   ) throws -> LaterChanges {
     try read { queries in
-      let columns = try queries.feedColumns()
+      let columns = SettingsQueries.feedColumns
       let rows = try Row.fetchAll(
         queries.db.cachedStatement(
           sql: """

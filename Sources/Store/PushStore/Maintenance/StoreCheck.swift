@@ -258,7 +258,7 @@ private struct StoreCheck {
     }
     let entries = try Row.fetchCursor(
       queries.db,
-      sql: "SELECT \(try queries.feedColumns()) FROM feed")
+      sql: "SELECT \(SettingsQueries.feedColumns) FROM feed")
     while let row = try entries.next() {
       do { _ = try queries.change(row) } catch StoreError.damaged(_, let reason) {
         return report(.feed, reason)

@@ -54,10 +54,6 @@ final class OpenStore: Sendable {
         if try pool.read({ try SettingsQueries(db: $0, path: path).storedSums() }) != nil {
           try pool.write { try $0.execute(sql: "DELETE FROM sums") }
         }
-        if try pool.read({ try Schema.format(of: $0) }) != Schema.format {
-          try right.check()
-          try pool.write { try Schema.upgrade($0) }
-        }
         return pool
       }
     }

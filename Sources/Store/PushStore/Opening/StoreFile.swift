@@ -79,7 +79,7 @@ enum StoreFile {
   /// - Throws: ``StoreError/otherFormat(_:_:)`` or ``StoreError/damaged(_:reason:)``.
   static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
     let format = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    guard Schema.readFormats.contains(format) else { throw StoreError.otherFormat(path, format) }
+    if format != Schema.format { throw StoreError.otherFormat(path, format) }
     if let size = try sizes(db, inode, file), size.found < size.whole {
       throw StoreError.damaged(
         path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
@@ -174,25 +174,20 @@ extension SettingsQueries {
     }
   }
 
-  /// What ``change(_:)`` reads. A store of format 1, which may be read, has no values.
-  func feedColumns() throws -> String {
-    let columns = "sequence, at, change, user, conversation, channel, device, token, "
-    return columns + (try Schema.format(of: db) == 1 ? "NULL, NULL" : "old, new")
-  }
+  /// What ``change(_:)`` reads.
+  static let feedColumns =
+    "sequence, at, change, user, conversation, channel, device, token, old, new"
 
   /// Those of one user, and those of all users, each found by an index.
-  func changesOfUser() throws -> String {
-    let columns = try feedColumns()
-    return """
-      SELECT \(columns) FROM (
-          SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
-        UNION ALL
-        SELECT \(columns) FROM (
-          SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
-            ORDER BY sequence LIMIT ?3)
-        ORDER BY sequence LIMIT ?3
-      """
-  }
+  static let changesOfUser = """
+    SELECT \(feedColumns) FROM (
+        SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
+      UNION ALL
+      SELECT \(feedColumns) FROM (
+        SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
+          ORDER BY sequence LIMIT ?3)
+      ORDER BY sequence LIMIT ?3
+    """
 
   /// Entries of the feed that concern `user` or all users.
   ///
@@ -203,13 +198,13 @@ extension SettingsQueries {
     let rows =
       if let user {
         try Row.fetchAll(
-          db.cachedStatement(sql: try changesOfUser()),
+          db.cachedStatement(sql: Self.changesOfUser),
           arguments: [sequence, user.bytes, limit])
       } else {
         try Row.fetchAll(
           db.cachedStatement(
             sql: """
-              SELECT \(try feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?
+              SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?
               """),
           arguments: [sequence, limit])
       }

@@ -203,7 +203,7 @@ extension SettingsQueries {
     to user: Identifier, on device: Identifier?, after cursor: FeedCursor, limit: Int
   ) throws -> [ChangeEvent] {
     try check(cursor)
-    let columns = try feedColumns()
+    let columns = Self.feedColumns
     let names = Change.allCases.filter(\.isAnnounced).map { "'\($0.rawValue)'" }
     let rows = try Row.fetchAll(
       db,

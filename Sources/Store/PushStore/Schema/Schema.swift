@@ -14,30 +14,8 @@ enum Schema {
   static let applicationID: Int32 = 0x5046_636b
 
   /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
-  /// what a value means gives it the next one: a store of another format is refused, but for
-  /// ``readFormats``.
+  /// what a value means gives it the next one: a store of another format is refused.
   static let format: Int32 = 2
-
-  /// The formats that can be read. One that is opened for writing becomes this one, see
-  /// ``upgrade(_:)``.
-  static let readFormats: ClosedRange<Int32> = 1...format
-
-  static func format(of db: Database) throws -> Int32 {
-    try Int32.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
-  }
-
-  /// Brings the tables of an earlier format to this one: 1 has no values in the feed.
-  ///
-  /// - Complexity: O(1).
-  static func upgrade(_ db: Database) throws {
-    guard try format(of: db) == 1 else { return }
-    try db.execute(
-      sql: """
-        ALTER TABLE feed ADD COLUMN old TEXT;
-        ALTER TABLE feed ADD COLUMN new TEXT;
-        PRAGMA user_version = \(format);
-        """)
-  }
 
   /// Makes the tables of a new store, and says which format they are of, in the transaction that is
   /// open.
