@@ -42,6 +42,11 @@ import Testing
       var options = MessageOptions()
       options.delimiter = delimiter.asciiValue ?? 0
       var text = "id,conversation,at\n"
+      // Now and then more than is read at a time, most of it line feeds that end no row.
+      let feeds = String(repeating: "\n", count: 500)
+      if seed <= 2 {
+        text += (0..<1500).map { "m\($0),\"\(delimiter)\(feeds)\",5\n" }.joined()
+      }
       for _ in 0..<random.pick([3, 40, 400]) {
         for _ in 0..<random.pick([1, 1, 2]) {
           text += random.pick(["m", "a long id of a message", "\"\(delimiter),\"", "\"a\"\"\n\""])
