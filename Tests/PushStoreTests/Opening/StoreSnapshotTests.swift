@@ -295,7 +295,7 @@ import Testing
       let plan = try reader.read { queries in
         try Row.fetchAll(
           queries.db,
-          sql: "EXPLAIN QUERY PLAN " + queries.changesOfUser(),
+          sql: "EXPLAIN QUERY PLAN " + SettingsQueries.changesOfUser,
           arguments: [0, Data("u".utf8), 10]
         ).map { String(describing: $0["detail"] as String? ?? "") }
       }
