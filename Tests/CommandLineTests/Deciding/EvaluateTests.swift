@@ -196,6 +196,20 @@ import Testing
     }
   }
 
+  @Test func severalFilesOfMessagesAreReadAsOne() throws {
+    try withWorkplace { place in
+      try place.shell("head -1 messages.ndjson >a.ndjson; tail -n +2 messages.ndjson | gzip >b.ndjson.gz")
+      let files = ["--settings", "world.ndjson", "--messages", "a.ndjson", "b.ndjson.gz"]
+      #expect(try place.run(["evaluate"] + files).output == Self.ndjson)
+      let explained = try place.run(["explain"] + files + ["--message", "m2", "--user", "u1"])
+      #expect(explained.lines.last == "push/allowed/default")
+      let render = try place.run(["render"] + files)
+      #expect(render.errorLines.last?.hasPrefix("3 messages, ") == true, "\(render.errors)")
+      let twice = try place.shell("\"$0\" evaluate --settings world.ndjson --messages - - <a.ndjson")
+      #expect(twice.status == 1 && twice.errorLines.count == 1, "\(twice.errors)")
+    }
+  }
+
   @Test func namesMayBeInCapitals() throws {
     try withWorkplace { place in
       try place.shell(

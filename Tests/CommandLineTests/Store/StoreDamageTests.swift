@@ -78,7 +78,7 @@ import TestSupport
       let snapshot = try Data(contentsOf: place.url.appending(path: "s.snapshot"))
       for command in [
         "store check --store s", "store check --fast --store s", "store stats --store s",
-        "store verify s", "store export --store s --output e.ndjson",
+        "store verify --store s", "store export --store s --output e.ndjson",
         "store backup --store s --output copy", "store import --store s --settings many.ndjson",
         "store snapshot --store s", "store rebuild --from-snapshot --store s",
         "store compact --store s --keep-entries 1", "store erase --store s --user u1",
