@@ -46,7 +46,7 @@ import Testing
         ])
       #expect(run.lines.contains("hours of the day in Asia/Shanghai"))
       #expect(run.errorLines.count == 1)
-      #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushes, "))
+      #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushed, "))
       #expect(
         place.names() == ["messages.ndjson", "presence.csv", "sorted.ndjson", "world.ndjson"])
     }
@@ -312,7 +312,7 @@ import Testing
       #expect(run.output == "")
       #expect(
         run.errorLines == [
-          "push-fanout: interrupted; replayed 1 messages, 2 decisions, 2 pushes; "
+          "push-fanout: interrupted; replayed 1 message, 2 decisions, 2 pushed; "
             + "no output was written"
         ])
       #expect(place.names() == before)

@@ -50,7 +50,7 @@ import TestSupport
       #expect(rebuilt.status == 0)
       #expect(
         rebuilt.errors
-          == "300 users, 1 conversations, as of change 1 of the lost store; what it has not, as no "
+          == "300 users, 1 conversation, as of change 1 of the lost store; what it has not, as no "
           + "snapshot has it: display settings, remarks, nicknames, names of conversations, the "
           + "change feed, later changes\n")
       #expect(try decide(place).output == before.output)

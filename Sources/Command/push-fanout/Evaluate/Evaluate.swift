@@ -154,7 +154,8 @@ struct Evaluate: ParsableCommand {
       Terminal.say("\(problem)")
     }
     return MessageSelection(
-      try input.readers(rules, options()), ids: message.map { Identifier($0) }, skipped: skipInvalid ? report : nil)
+      try input.readers(rules, options()), ids: message.map { Identifier($0) },
+      skipped: skipInvalid ? report : nil)
   }
 
   // MARK: The packed engine

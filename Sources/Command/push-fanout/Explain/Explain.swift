@@ -64,12 +64,13 @@ struct Explain: ParsableCommand {
     if !content, !templates.templates.isEmpty {
       throw ValidationError("--templates goes with --content.")
     }
-    if content, !presence.isEmpty || !changes.isEmpty {
-      throw ValidationError("--content explains by the settings as they are: leave it out.")
-    }
   }
 
   func run() throws {
+    if content, !presence.isEmpty || !changes.isEmpty {
+      throw ValidationError(
+        "--content explains by the settings as they are: leave out --presence and --changes.")
+    }
     let user = Identifier(user)
     let (fanout, directory, stored) =
       content
