@@ -89,8 +89,8 @@ import TestSupport
         let run = try place.run(command.split(separator: " ").map(String.init))
         #expect(
           run.errors
-            == "push-fanout: s has format 3, and this version of push-fanout reads formats "
-            + "1 and 2: export it with the version that wrote it (store export), and import that into "
+            == "push-fanout: s has format 3, and this version of push-fanout reads format "
+            + "2: export it with the version that wrote it (store export), and import that into "
             + "a new store\n", "\(command)")
         #expect(run.status == 1 && run.output.isEmpty, "\(command)")
         #expect(try [UInt8](Data(contentsOf: url)) == bytes, "\(command)")
