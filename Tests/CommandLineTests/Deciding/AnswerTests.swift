@@ -299,7 +299,7 @@ import Testing
           + "0 to 9007199254740991, or an RFC 3339 time with an offset or Z")
       #expect(run.lines[20] == "messages.csv:100002: 1 cells in a row of 3 columns")
       #expect(run.lines[21] == "… and 99,980 more like \(run.lines[0]); --all shows them")
-      #expect(run.errorLines == ["2 files, 100003 records, 100001 problems, 2 warnings"])
+      #expect(run.errorLines == ["2 files, 100,003 records, 100,001 problems, 2 warnings"])
       let all = try place.run("check", "--all", "messages.csv", "a.ndjson")
       #expect(all.lines.count == 100_003)
       #expect(run.status == 1 && all.status == 1)

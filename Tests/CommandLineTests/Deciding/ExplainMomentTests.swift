@@ -56,8 +56,10 @@ import Testing
       _ = try place.run(
         "settings", "device", "kick", "--store", "s", "--user", "u1", "--device", "p1")
       let line = try first()
-      #expect(line.contains("changed after the message, the last of 4 times: quietHours of u1 at "))
-      #expect(line.contains("; userLevel of u1 at 2024-06-04T12:00:00Z; userLevel of u1 at 2024-"))
+      #expect(line.contains("; changed 4 times after the message, at last quietHours of u1 at "))
+      #expect(
+        line.contains(
+          "; userLevel of u1 at 2024-06-04T12:00:00Z (default -> mention); userLevel of u1 at "))
       #expect(line.hasSuffix("; devices changed once after the message."))
       _ = try place.run("store", "compact", "--store", "s", "--keep-entries", "1")
       #expect(try first().contains("; what was changed before 20"))

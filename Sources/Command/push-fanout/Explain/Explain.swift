@@ -130,7 +130,7 @@ struct Explain: ParsableCommand {
       if next.id == id { found.append(fanout.currentVersion.explain(next, for: user)) }
     }
     if found.isEmpty {
-      throw MissingMessage(path: files.messages.joined(separator: ", "), id: id)
+      throw MissingMessage(id, in: files.messages)
     }
     return found
   }

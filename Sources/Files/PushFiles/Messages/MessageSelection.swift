@@ -98,7 +98,7 @@ public final class MessageSelection {
   /// - Throws: ``MissingMessage`` with the first, by its text, that did not.
   public func checkAllFound() throws(MissingMessage) {
     guard let id = isFound.filter({ !$0.value }).keys.min(by: { $0.text < $1.text }) else { return }
-    throw MissingMessage(path: paths.joined(separator: ", "), id: id)
+    throw MissingMessage(id, in: paths)
   }
 }
 
@@ -108,6 +108,12 @@ public struct MissingMessage: Error, Hashable, Sendable, CustomStringConvertible
   public let path: String
   /// The id that was asked for.
   public let id: Identifier
+
+  /// - Parameter paths: of the files.
+  public init(_ id: Identifier, in paths: [String]) {
+    path = paths.joined(separator: ", ")
+    self.id = id
+  }
 
   public var description: String { "no message in \(path) has the id \"\(id.text)\"" }
 }
