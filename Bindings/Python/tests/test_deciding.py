@@ -258,7 +258,9 @@ def test_explanations_and_next_changes():
     assert fanout.explain(MESSAGE, "ben", content=True)["content"]
     lines = repr(explained).splitlines()
     assert lines[0] == explained["answer"] and lines[-1] == "none/quietHours/app"
-    assert [line.split()[:3] for line in lines if line.startswith("STOP")] == [["STOP", "quiet", "hours"]]
+    assert [line.split()[:3] for line in lines if line.startswith("STOP")] == [
+        ["STOP", "quiet", "hours"]
+    ]
     assert any(line.startswith("Would push: from ") for line in lines)
     change = fanout.next_change("ann", "g", NIGHT)
     assert explained["stamp"] == {"epoch": fanout.epoch, "sequence": 1}

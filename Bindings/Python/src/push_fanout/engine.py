@@ -46,24 +46,26 @@ class Explanation(dict[str, Any]):
 
     def __repr__(self) -> str:
         steps = self["steps"]
-        widths = [max((len(step[name]) for step in steps), default=0) for name in ("subject", "found")]
-        widths[1] = min(widths[1], 60)
+        subjects, found = (max(len(step[name]) for step in steps) for name in ("subject", "found"))
+        found = min(found, 60)
         lines = [self["answer"], ""]
         lines += [
-            f"{'STOP' if step['stops'] else 'ok':4}  {step['subject']:{widths[0]}}  "
-            f"{step['found']:{widths[1]}}  {step['rule']}"
+            f"{'STOP' if step['stops'] else 'ok':4}  {step['subject']:{subjects}}  "
+            f"{step['found']:{found}}  {step['rule']}"
             for step in steps
         ]
-        found: dict[bool, list[str]] = {True: [], False: []}
+        changes: dict[bool, list[str]] = {True: [], False: []}
         for alternative in self["alternatives"]:
-            found[alternative["decision"]["action"] != "none"].append(alternative["text"])
+            changes[alternative["decision"]["action"] != "none"].append(alternative["text"])
         lines.append("")
         for helps, name in ((True, "Would push"), (False, "Would not help")):
-            if found[helps]:
-                lines.append(f"{name}: {'; '.join(found[helps])}.")
+            if changes[helps]:
+                lines.append(f"{name}: {'; '.join(changes[helps])}.")
         decision = self.get("decision")
-        names = [decision[name] for name in ("action", "reason", "scope") if name in decision] if decision else []
-        return "\n".join([*lines, "/".join(names) or "no recipient"])
+        if decision is None:
+            return "\n".join([*lines, "no recipient"])
+        names = [decision[name] for name in ("action", "reason", "scope") if name in decision]
+        return "\n".join([*lines, "/".join(names)])
 
 
 _ACCESS = {
