@@ -22,7 +22,7 @@ docs/decision-rules.md the rules.
 from ._version import __version__
 from .batch import Batch, Decisions, MessageInfo, Messages, Rows
 from .decision import Decision, Evaluated, Row, Stamp
-from .engine import Change, Fanout
+from .engine import Change, Explanation, Fanout
 from .errors import Error, UnknownTimeZoneWarning
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
 
@@ -35,6 +35,7 @@ __all__ = [
     "Decisions",
     "Error",
     "Evaluated",
+    "Explanation",
     "Fanout",
     "MessageInfo",
     "Messages",
