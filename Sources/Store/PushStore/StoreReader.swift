@@ -165,11 +165,14 @@ extension SettingsQueries {
       if state == .removed { return }
       try body(.conversation(id, conversation ?? ConversationSettings()))
     }
+    var last: (number: Int64, id: Identifier)?
     try forEachMember { user, conversation, member in
-      let isUser = (1...Int64(users.count)).contains(user)
+      if last?.number != conversation {
+        last = (conversation, try known(conversations[conversation], "members.conversation"))
+      }
+      let isUser = user > 0 && user <= Int64(users.count)
       let id = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
-      let name = try known(conversations[conversation], "members.conversation")
-      try body(.member(id, of: name, member))
+      if let last { try body(.member(id, of: last.id, member)) }
     }
   }
 }

@@ -6,20 +6,23 @@ internal import PushModel
 ///
 /// A record replaces that of the same key, as in files. Numbers are given in the order of the
 /// settings, so that users keep their order.
-struct BulkImport {
+struct BulkImport<Records: ImportedRecords> {
   private let queries: SettingsQueries
-  private let settings: FanoutSettings
+  private let settings: Records
   /// Called now and then with the share of the records that is written.
   private let progress: (Double) -> Void
   /// For each user by its index, the number.
   private var users: [Int64] = []
-  private var done = 0
-
-  /// An id's number, and whether the id was there before.
-  private typealias Number = (value: Int64, isNew: Bool)
+  /// The number of users and conversations, and how many are written.
+  private var (count, done) = (0, 0)
+  /// What members have set, to be written in the order of its table: anything else would touch the
+  /// whole table for every conversation.
+  private var special: [Special] = []
+  /// The levels of channels of those who have any.
+  private var channels: [[Identifier: NotificationLevel]] = []
 
   init(
-    _ queries: SettingsQueries, _ settings: FanoutSettings, _ progress: @escaping (Double) -> Void
+    _ queries: SettingsQueries, _ settings: Records, _ progress: @escaping (Double) -> Void
   ) {
     self.queries = queries
     self.settings = settings
@@ -27,6 +30,7 @@ struct BulkImport {
   }
 
   mutating func run() throws {
+    count = settings.userCount + settings.conversationIDs.count
     try writeUsers()
     try writeConversations()
   }
@@ -40,51 +44,11 @@ struct BulkImport {
     try Bool.fetchOne(queries.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
   }
 
-  /// How the numbers of ids are found.
-  private struct Numbers: ~Copyable {
-    var find: RepeatedStatement
-    /// The next number of a new id.
-    var next: Int64
-    let wasEmpty: Bool
-    /// Makes an id that was removed one that is named.
-    private var revive: RepeatedStatement
-
-    init(_ db: Database, _ table: String) throws {
-      let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
-      let hasRemoved = try Bool.fetchOne(
-        db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE is_declared = 2)")
-      // Negative where it was removed.
-      let number = hasRemoved == true ? "iif(is_declared = 2, -number, number)" : "number"
-      let find = try RepeatedStatement(db, "SELECT \(number) FROM \(table) WHERE id = ?")
-      let revive = try RepeatedStatement(
-        db, "UPDATE \(table) SET is_declared = 0 WHERE number = ?")
-      self.find = find
-      self.revive = revive
-      next = (last ?? 0) + 1
-      wasEmpty = next == 1
-    }
-
-    mutating func number(_ id: Identifier) throws -> Number {
-      if !wasEmpty {
-        try find.bind(id)
-        if let number = try find.firstNumber() {
-          if number > 0 { return (number, false) }
-          try revive.bind(-number)
-          try revive.run()
-          return (-number, false)
-        }
-      }
-      defer { next += 1 }
-      return (next, true)
-    }
-  }
-
   private mutating func advance() {
     done += 1
     guard done & 0x3FFF == 0 else { return }
     // Users and conversations; how many members there are is not known before.
-    let all = settings.userCount + settings.conversationIDs.count
-    progress(min(1, Double(done) / Double(max(1, all))) / 2)
+    progress(min(1, Double(done) / Double(max(1, count))) / 2)
   }
 
   // MARK: Users
@@ -156,10 +120,10 @@ struct BulkImport {
       "INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)")
     var replacement = try statement(
       "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
-    var special: [Special] = []
     var parents: [(id: Identifier, kind: ConversationKind, parent: Identifier)] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
-    for (position, id) in settings.conversationIDs.enumerated() {
+    let ids = settings.conversationIDs
+    for (position, id) in ids.enumerated() {
       guard let record = settings.conversation(id) else { continue }
       let isDeclared = settings.isDeclared(id)
       let (number, isNew) = try numbers.number(id)
@@ -182,13 +146,11 @@ struct BulkImport {
       }
       if let parent = record.parent { parents.append((id: id, kind: record.kind, parent: parent)) }
       if isNew {
-        try writeMembers(of: id, number, isNew: true, &member, &special)
+        try writeMembers(of: id, number, isNew: true, &member)
       } else {
-        try writeMembers(of: id, number, isNew: false, &replacement, &special)
+        try writeMembers(of: id, number, isNew: false, &replacement)
       }
-      if position & 0xFF == 0 {
-        progress(0.5 + 0.4 * Double(position) / Double(settings.conversationIDs.count))
-      }
+      if position & 0xFF == 0 { progress(0.5 + 0.4 * Double(position) / Double(ids.count)) }
     }
     for (id, kind, parent) in parents {
       // Nothing names it, here or in the store.
@@ -201,23 +163,22 @@ struct BulkImport {
     }
     for (id, record) in replaced { try queries.write(id, record) }
     progress(0.9)
-    try write(&special)
+    try writeSpecial()
   }
 
-  /// What a member has set, to be written in the order of its table: anything else would touch the
-  /// whole table for every conversation.
+  /// What a member has set.
   private struct Special {
     let user: Int64
     let conversation: Int64
-    let isNew: Bool
-    let level: NotificationLevel
     let mutedUntil: Instant
-    let channels: [Identifier: NotificationLevel]
+    /// The index of the levels of channels, plus one; 0 for none.
+    let channels: UInt32
+    let level: NotificationLevel
+    let isNew: Bool
   }
 
-  private func writeMembers(
-    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement,
-    _ special: inout [Special]
+  private mutating func writeMembers(
+    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement
   ) throws {
     try settings.forEachMember(of: id) { user, member in
       let number = users[Int(user.rawValue)]
@@ -229,15 +190,18 @@ struct BulkImport {
         member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
       // A member that was there may have had settings, which are replaced.
       if isSpecial || !isNew {
+        let levels = member.channels
+        if !levels.isEmpty { channels.append(levels) }
         special.append(
           Special(
-            user: number, conversation: conversation, isNew: isNew, level: member.level,
-            mutedUntil: member.mutedUntil, channels: member.channels))
+            user: number, conversation: conversation, mutedUntil: member.mutedUntil,
+            channels: levels.isEmpty ? 0 : UInt32(channels.count), level: member.level,
+            isNew: isNew))
       }
     }
   }
 
-  private func write(_ special: inout [Special]) throws {
+  private mutating func writeSpecial() throws {
     special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
     var insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
     var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
@@ -262,7 +226,7 @@ struct BulkImport {
         try clear.bind(one.conversation)
         try clear.run()
       }
-      for (name, level) in one.channels {
+      for (name, level) in one.channels > 0 ? channels[Int(one.channels) - 1] : [:] {
         try channel.bind(one.user)
         try channel.bind(one.conversation)
         try channel.bind(name)
@@ -271,6 +235,48 @@ struct BulkImport {
       }
       if position & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(position) / Double(special.count)) }
     }
+  }
+}
+
+/// An id's number, and whether the id was not there before.
+private typealias Number = (value: Int64, isNew: Bool)
+
+/// How the numbers of ids are found.
+private struct Numbers: ~Copyable {
+  private var find: RepeatedStatement
+  /// The next number of a new id.
+  var next: Int64
+  let wasEmpty: Bool
+  /// Makes an id that was removed one that is named.
+  private var revive: RepeatedStatement
+
+  init(_ db: Database, _ table: String) throws {
+    let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
+    let hasRemoved = try Bool.fetchOne(
+      db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE is_declared = 2)")
+    // Negative where it was removed.
+    let number = hasRemoved == true ? "iif(is_declared = 2, -number, number)" : "number"
+    let find = try RepeatedStatement(db, "SELECT \(number) FROM \(table) WHERE id = ?")
+    let revive = try RepeatedStatement(
+      db, "UPDATE \(table) SET is_declared = 0 WHERE number = ?")
+    self.find = find
+    self.revive = revive
+    next = (last ?? 0) + 1
+    wasEmpty = next == 1
+  }
+
+  mutating func number(_ id: Identifier) throws -> Number {
+    if !wasEmpty {
+      try find.bind(id)
+      if let number = try find.firstNumber() {
+        if number > 0 { return (number, false) }
+        try revive.bind(-number)
+        try revive.run()
+        return (-number, false)
+      }
+    }
+    defer { next += 1 }
+    return (next, true)
   }
 }
 

@@ -150,21 +150,25 @@ extension SettingsQueries {
     var builder = FanoutBuilder(unknownZones: unknownZones)
     do {
       try builder.setApp(try app())
-      var users: [Int64: UserIndex] = [:]
+      var users: [UserIndex] = []
       try forEachUser { id, settings, _ in
         let index = try builder.intern(user: id)
-        users[Int64(users.count) + 1] = index
-        if let settings { try builder.setUser(id, settings) }
+        users.append(index)
+        if let settings { try builder.setUser(at: index, settings) }
       }
       var indices: [Int64: UInt32] = [:]
       try forEachConversation { number, id, settings, _ in
         indices[number] = try builder.intern(conversation: id)
         if let settings { try builder.setConversation(id, settings) }
       }
+      var last: (number: Int64, index: UInt32)?
       try forEachMember { user, conversation, member in
-        let index = try known(users[user], "members.user")
-        let target = try known(indices[conversation], "members.conversation")
-        try builder.add(index, toConversationAt: target, member)
+        if last?.number != conversation {
+          last = (conversation, try known(indices[conversation], "members.conversation"))
+        }
+        let isUser = user > 0 && user <= Int64(users.count)
+        let index = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
+        if let last { try builder.add(index, toConversationAt: last.index, member) }
       }
       return try builder.build(threads: threads)
     } catch FanoutError.timeZoneData(let error) {

@@ -13,6 +13,8 @@ internal import PushModel
   private let handle: OpaquePointer
   private let database: Database
   private var parameter: Int32 = 0
+  /// Whether ``next()`` has come to the end.
+  private var hasEnded = false
 
   init(_ db: Database, _ sql: String) throws {
     statement = try db.makeStatement(sql: sql)
@@ -96,16 +98,25 @@ internal import PushModel
 
   /// Calls `body` with each row.
   mutating func forEach(_ body: (StatementColumns) throws -> Void) throws {
-    parameter = 0
-    var code = unsafe sqlite3_step(handle)
-    while code == SQLITE_ROW {
-      do { try body(unsafe StatementColumns(handle)) } catch {
+    hasEnded = false
+    while let row = try next() {
+      do { try body(row) } catch {
         unsafe sqlite3_reset(handle)
         throw error
       }
-      code = unsafe sqlite3_step(handle)
     }
+  }
+
+  /// The next row, with the values that were bound before the first; nil at the end, and from then
+  /// on.
+  mutating func next() throws -> StatementColumns? {
+    if hasEnded { return nil }
+    parameter = 0
+    let code = unsafe sqlite3_step(handle)
+    if code == SQLITE_ROW { return unsafe StatementColumns(handle) }
+    hasEnded = true
     try finish(code)
+    return nil
   }
 
   private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {
