@@ -152,6 +152,7 @@ extension SettingsQueries {
   }
 
   func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
+    let settings = try MemberSettingRows(self)
     try body(.app(try app()))
     var users: [Identifier] = []
     try forEachUser { id, user, state in
@@ -166,7 +167,7 @@ extension SettingsQueries {
       try body(.conversation(id, conversation ?? ConversationSettings()))
     }
     var last: (number: Int64, id: Identifier)?
-    try forEachMember { user, conversation, member in
+    try forEachMember(settings) { user, conversation, member in
       if last?.number != conversation {
         last = (conversation, try known(conversations[conversation], "members.conversation"))
       }

@@ -116,10 +116,10 @@ struct BulkImport<Records: ImportedRecords> {
         VALUES (?, ?, ?, ?, ?, ?)
       """)
     var channel = try statement("INSERT INTO channels VALUES (?, ?, ?)")
-    var member = try statement(
-      "INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)")
-    var replacement = try statement(
-      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
+    var members = try NumberRows(
+      queries.db, "INSERT INTO members (conversation, user, since)", columnCount: 3)
+    var replacements = try NumberRows(
+      queries.db, "INSERT OR REPLACE INTO members (conversation, user, since)", columnCount: 3)
     var parents: [(id: Identifier, kind: ConversationKind, parent: Identifier)] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
     let ids = settings.conversationIDs
@@ -146,12 +146,14 @@ struct BulkImport<Records: ImportedRecords> {
       }
       if let parent = record.parent { parents.append((id: id, kind: record.kind, parent: parent)) }
       if isNew {
-        try writeMembers(of: id, number, isNew: true, &member)
+        try writeMembers(of: id, number, isNew: true, &members)
       } else {
-        try writeMembers(of: id, number, isNew: false, &replacement)
+        try writeMembers(of: id, number, isNew: false, &replacements)
       }
       if position & 0xFF == 0 { progress(0.5 + 0.4 * Double(position) / Double(ids.count)) }
     }
+    try members.finish()
+    try replacements.finish()
     for (id, kind, parent) in parents {
       // Nothing names it, here or in the store.
       if kind == .thread, try queries.kind(of: parent) == nil {
@@ -178,14 +180,11 @@ struct BulkImport<Records: ImportedRecords> {
   }
 
   private mutating func writeMembers(
-    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement
+    of id: Identifier, _ conversation: Int64, isNew: Bool, _ rows: inout NumberRows
   ) throws {
     try settings.forEachMember(of: id) { user, member in
       let number = users[Int(user.rawValue)]
-      try insert.bind(conversation)
-      try insert.bind(number)
-      try insert.bind(member.since.milliseconds)
-      try insert.run()
+      try rows.add(conversation, number, member.since.milliseconds)
       let isSpecial =
         member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
       // A member that was there may have had settings, which are replaced.
@@ -202,25 +201,23 @@ struct BulkImport<Records: ImportedRecords> {
   }
 
   private mutating func writeSpecial() throws {
-    special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
-    var insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
+    var rows = try NumberRows(
+      queries.db, "INSERT OR REPLACE INTO member_settings", columnCount: 4)
     var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
     let hasChannels = try !isEmpty("member_channels")
     var clearChannels = try statement(
       "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
     var channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
-    for (position, one) in special.enumerated() {
+    for (position, index) in specialInOrder().enumerated() {
+      let one = special[Int(index)]
       if hasChannels, !one.isNew {
         try clearChannels.bind(one.user)
         try clearChannels.bind(one.conversation)
         try clearChannels.run()
       }
       if one.level.isSet || one.mutedUntil > .zero {
-        try insert.bind(one.user)
-        try insert.bind(one.conversation)
-        try insert.bind(Int64(one.level.rawValue))
-        try insert.bind(one.mutedUntil.milliseconds)
-        try insert.run()
+        try rows.add(
+          one.user, one.conversation, Int64(one.level.rawValue), one.mutedUntil.milliseconds)
       } else if !one.isNew {
         try clear.bind(one.user)
         try clear.bind(one.conversation)
@@ -235,6 +232,28 @@ struct BulkImport<Records: ImportedRecords> {
       }
       if position & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(position) / Double(special.count)) }
     }
+    try rows.finish()
+  }
+
+  /// The indices of ``special`` in the order of users and conversations.
+  private func specialInOrder() -> [UInt32] {
+    var order = Array(0..<UInt32(special.count))
+    // A new store's conversations have their numbers in the order in which they were written.
+    if zip(special, special.dropFirst()).contains(where: { $0.conversation > $1.conversation }) {
+      order.sort { special[Int($0)].conversation < special[Int($1)].conversation }
+    }
+    // By counting: there are many of a user, and they stay in the order of conversations.
+    let last = special.reduce(0) { max($0, $1.user) }
+    var next = [UInt32](repeating: 0, count: Int(last) + 2)
+    for one in special { next[Int(one.user) + 1] += 1 }
+    for user in 1..<next.count { next[user] += next[user - 1] }
+    var sorted = order
+    for index in order {
+      let user = Int(special[Int(index)].user)
+      sorted[Int(next[user])] = index
+      next[user] += 1
+    }
+    return sorted
   }
 }
 

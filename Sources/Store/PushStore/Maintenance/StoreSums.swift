@@ -1,6 +1,7 @@
 internal import CPushSQLite
 internal import Foundation
 internal import GRDB
+internal import PushSupport
 
 /// The number of rows of a table, and a sum over their values, whatever their order.
 struct StoreSum: Equatable {
@@ -45,14 +46,15 @@ extension SettingsQueries {
     func add(_ number: UInt64) { state = (state ^ number) &* 0x0000_0100_0000_01B3 }
     let count = unsafe sqlite3_column_count(handle)
     for column in 0..<count {
-      let type = unsafe sqlite3_column_type(handle, column)
+      let value = unsafe sqlite3_column_value(handle, column)
+      let type = unsafe sqlite3_value_type(value)
       add(UInt64(type))
       if type == SQLITE_INTEGER {
-        let number = UInt64(bitPattern: unsafe sqlite3_column_int64(handle, column))
+        let number = UInt64(bitPattern: unsafe sqlite3_value_int64(value))
         for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
       } else if type != SQLITE_NULL {
-        let start = unsafe sqlite3_column_blob(handle, column)
-        let size = Int(unsafe sqlite3_column_bytes(handle, column))
+        let start = unsafe sqlite3_value_blob(value)
+        let size = Int(unsafe sqlite3_value_bytes(value))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: size)
         add(UInt64(size))
         for offset in 0..<size {
@@ -99,47 +101,68 @@ public struct BackupVerification: Hashable, Sendable {
 extension StoreReader {
   /// Restores a store from this file in memory, and compares the sums of its tables with those that
   /// the backup was made with. Every page is read, and compared with its checksum; SQLite's
-  /// integrity check and every record are read from what was restored.
+  /// integrity check reads what was restored. Meanwhile another thread reads every record of the
+  /// file.
   ///
   /// - Complexity: O(size of the file), in time and in memory.
   public func verifyBackup() throws -> BackupVerification {
+    try store.use { [path, store] pool in
+      let (restored, records) = Parallel.both {
+        try Self.verify(restoring: pool, path)
+      } _: {
+        try store.read(pool) { try SettingsQueries(db: $0, path: path).forEachRecord { _ in } }
+      }
+      let found = try restored.get()
+      // What SQLite cannot read is not asked any further.
+      guard found.isReadable else { return found.verification }
+      do { try records.get() } catch StoreError.damaged(_, let reason) {
+        return found.verification.adding(StoreProblem(kind: .row, description: reason))
+      }
+      return found.verification
+    }
+  }
+
+  private static func verify(
+    restoring pool: DatabasePool, _ path: String
+  ) throws -> (verification: BackupVerification, isReadable: Bool) {
     let memory = try DatabaseQueue()
     do {
-      try store.use { try $0.backup(to: memory) }
+      try StoreFile.errors(path) { try pool.backup(to: memory) }
     } catch StoreError.damaged(_, let reason) {
-      return BackupVerification(
-        problems: [StoreProblem(kind: .database, description: reason)], hasSums: false, rows: 0,
-        end: .start)
+      return (BackupVerification([StoreProblem(kind: .database, description: reason)]), false)
     }
-    return try StoreFile.errors(path) {
-      try memory.read { db in
-        let queries = SettingsQueries(db: db, path: path)
-        var problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
-          .filter { $0 != "ok" }.map { StoreProblem(kind: .database, description: $0) }
-        guard problems.isEmpty else {
-          return BackupVerification(problems: problems, hasSums: false, rows: 0, end: .start)
+    return try memory.read { db in
+      let queries = SettingsQueries(db: db, path: path)
+      var problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+        .filter { $0 != "ok" }.map { StoreProblem(kind: .database, description: $0) }
+      guard problems.isEmpty else { return (BackupVerification(problems), false) }
+      let sums = try queries.sums()
+      let stored = try queries.storedSums()
+      if let stored {
+        for name in Set(sums.keys).union(stored.keys).sorted() where sums[name] != stored[name] {
+          problems.append(
+            StoreProblem(
+              kind: .database,
+              description: "\(name) has \(sums[name]?.rows ?? 0) rows that are not the "
+                + "\(stored[name]?.rows ?? 0) of the backup"))
         }
-        let sums = try queries.sums()
-        let stored = try queries.storedSums()
-        if let stored {
-          for name in Set(sums.keys).union(stored.keys).sorted() where sums[name] != stored[name] {
-            problems.append(
-              StoreProblem(
-                kind: .database,
-                description: "\(name) has \(sums[name]?.rows ?? 0) rows that are not the "
-                  + "\(stored[name]?.rows ?? 0) of the backup"))
-          }
-        }
-        do {
-          _ = try queries.forEachRecord { _ in }
-        } catch StoreError.damaged(_, let reason) {
-          problems.append(StoreProblem(kind: .row, description: reason))
-        }
-        return BackupVerification(
-          problems: problems, hasSums: stored != nil,
-          rows: Int(sums.values.reduce(0) { $0 + $1.rows }),
-          end: try queries.cursor(at: queries.lastSequence()))
       }
+      let verification = BackupVerification(
+        problems: problems, hasSums: stored != nil,
+        rows: Int(sums.values.reduce(0) { $0 + $1.rows }),
+        end: try queries.cursor(at: queries.lastSequence()))
+      return (verification, true)
     }
+  }
+}
+
+extension BackupVerification {
+  /// One of a backup that cannot be read.
+  fileprivate init(_ problems: [StoreProblem]) {
+    self.init(problems: problems, hasSums: false, rows: 0, end: .start)
+  }
+
+  fileprivate func adding(_ problem: StoreProblem) -> BackupVerification {
+    BackupVerification(problems: problems + [problem], hasSums: hasSums, rows: rows, end: end)
   }
 }

@@ -142,42 +142,6 @@ extension DatabaseError {
 }
 
 extension SettingsQueries {
-  /// The engine of what is stored.
-  ///
-  /// - Parameter unknownZones: what is done with users whose time zone the system does not have; the
-  ///   store is whole.
-  func fanout(threads: Int?, unknownZones: UnknownZones = .refuse) throws -> Fanout {
-    var builder = FanoutBuilder(unknownZones: unknownZones)
-    do {
-      try builder.setApp(try app())
-      var users: [UserIndex] = []
-      try forEachUser { id, settings, _ in
-        let index = try builder.intern(user: id)
-        users.append(index)
-        if let settings { try builder.setUser(at: index, settings) }
-      }
-      var indices: [Int64: UInt32] = [:]
-      try forEachConversation { number, id, settings, _ in
-        indices[number] = try builder.intern(conversation: id)
-        if let settings { try builder.setConversation(id, settings) }
-      }
-      var last: (number: Int64, index: UInt32)?
-      try forEachMember { user, conversation, member in
-        if last?.number != conversation {
-          last = (conversation, try known(indices[conversation], "members.conversation"))
-        }
-        let isUser = user > 0 && user <= Int64(users.count)
-        let index = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
-        if let last { try builder.add(index, toConversationAt: last.index, member) }
-      }
-      return try builder.build(threads: threads)
-    } catch FanoutError.timeZoneData(let error) {
-      throw StoreError.timeZoneData(error)
-    } catch let error as FanoutError {
-      throw StoreError.damaged(path, reason: "\(error)")
-    }
-  }
-
   static let feedColumns = "sequence, at, change, user, conversation, channel, device, token"
 
   /// Those of one user, and those of all users, each found by an index.

@@ -27,12 +27,20 @@ struct MemberSettingRows {
   private static let muteBit: UInt8 = 0x80
 
   /// Reads all rows.
+  ///
+  /// - Complexity: O(rows). Memory: 5 bytes for each, 16 more for one with a mute; twice as much
+  ///   while they are read.
   init(_ queries: SettingsQueries) throws {
     // A row of another number is nobody's.
     let numbers = 1...(try Self.lastConversation(queries))
+    var counts = [UInt32](repeating: 0, count: Int(numbers.upperBound) + 1)
+    let count = try Int.fetchOne(queries.db, sql: "SELECT count(*) FROM member_settings") ?? 0
+    // In the order of users: which conversations, and where each user's end.
     var conversations: [UInt32] = []
-    var (users, bits): ([UInt32], [UInt8]) = ([], [])
-    var counts: [UInt32] = []
+    var unsorted: [UInt8] = []
+    var runs: [(user: UInt32, end: UInt32)] = []
+    conversations.reserveCapacity(count)
+    unsorted.reserveCapacity(count)
     var rows = try RepeatedStatement(
       queries.db,
       """
@@ -47,15 +55,37 @@ struct MemberSettingRows {
       let level = try queries.level(row, 2, "member_settings.level")
       let until = try queries.instant(row, 3, "member_settings.muted_until")
       guard let user, let conversation, numbers.contains(conversation) else { continue }
-      if counts.isEmpty { counts = [UInt32](repeating: 0, count: Int(numbers.upperBound) + 1) }
-      counts[Int(conversation)] += 1
+      if runs.last?.user != user { runs.append((user, 0)) }
       conversations.append(conversation)
-      users.append(user)
-      bits.append(level.rawValue | (until > .zero ? Self.muteBit : 0))
+      unsorted.append(level.rawValue | (until > .zero ? Self.muteBit : 0))
+      runs[runs.count - 1].end = UInt32(conversations.count)
+      counts[Int(conversation)] += 1
       if until > .zero { mutes.append((Self.place(conversation, user), until)) }
     }
     mutes.sort { $0.place < $1.place }
-    sort(conversations, users, bits, counts)
+    starts.reserveCapacity(counts.count + 1)
+    for count in counts { starts.append((starts.last ?? 0) + count) }
+    sort(conversations, unsorted, runs)
+  }
+
+  /// Sorts by conversation; the users of each are in order already.
+  private mutating func sort(
+    _ conversations: [UInt32], _ unsorted: [UInt8], _ runs: [(user: UInt32, end: UInt32)]
+  ) {
+    var next = starts
+    users = [UInt32](repeating: 0, count: conversations.count)
+    bits = [UInt8](repeating: 0, count: conversations.count)
+    var row = 0
+    for run in runs {
+      while row < Int(run.end) {
+        let conversation = Int(conversations[row])
+        let place = Int(next[conversation])
+        next[conversation] += 1
+        users[place] = run.user
+        bits[place] = unsorted[row]
+        row += 1
+      }
+    }
   }
 
   /// The number of the last conversation. Numbers are given in turn, so memory for as many is as much
@@ -69,23 +99,6 @@ struct MemberSettingRows {
         return last <= 2 * count + 1024 ? UInt32(exactly: last) : nil
       } ?? nil
     return try queries.known(last.flatMap { $0 > 0 ? $0 : nil }, "conversations.number")
-  }
-
-  /// Sorts by conversation; the users of each are in order already.
-  private mutating func sort(
-    _ conversations: [UInt32], _ users: [UInt32], _ bits: [UInt8], _ counts: [UInt32]
-  ) {
-    starts.reserveCapacity(counts.count + 1)
-    for count in counts { starts.append((starts.last ?? 0) + count) }
-    var next = starts
-    self.users = [UInt32](repeating: 0, count: users.count)
-    self.bits = [UInt8](repeating: 0, count: users.count)
-    for (row, conversation) in conversations.enumerated() {
-      let place = Int(next[Int(conversation)])
-      next[Int(conversation)] += 1
-      self.users[place] = users[row]
-      self.bits[place] = bits[row]
-    }
   }
 
   /// What is set for a member; called with members in their order.

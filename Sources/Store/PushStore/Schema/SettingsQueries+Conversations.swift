@@ -139,10 +139,11 @@ extension SettingsQueries {
 
   /// Calls `body` with every member, by conversation and user: the numbers, and what is set.
   ///
-  /// - Returns: how many rows of member_settings belong to no member; they have no effect.
-  /// - Complexity: O(members), each table once in the order of its key. Memory: 5 bytes for each row
-  ///   of member_settings, 16 more for one with a mute; twice as much at the beginning.
+  /// - Parameter settings: all rows of member_settings.
+  /// - Returns: how many of these belong to no member; they have no effect.
+  /// - Complexity: O(members), each table once in the order of its key.
   @discardableResult func forEachMember(
+    _ settings: consuming MemberSettingRows,
     _ body: (_ user: Int64, _ conversation: Int64, MemberSettings) throws -> Void
   ) throws -> Int {
     var channels = try RepeatedStatement(
@@ -152,7 +153,7 @@ extension SettingsQueries {
         ORDER BY conversation, user, channel
       """)
     var channel = try channels.next()
-    var settings = try MemberSettingRows(self)
+    var settings = settings
     var members = try RepeatedStatement(
       db, "SELECT conversation, user, since FROM members ORDER BY conversation, user")
     while let row = try members.next() {

@@ -191,19 +191,4 @@ extension SettingsQueries {
       return "user \"\(id)\": \(SettingsWriteError.badgeOutOfRange(badge))"
     }
   }
-
-  /// Numbers of displays that lead nowhere, table by table.
-  func strayDisplays() throws -> [(column: String, count: Int)] {
-    let references = [
-      ("displays", "user", "users"), ("remarks", "user", "users"),
-      ("nicknames", "user", "users"), ("nicknames", "conversation", "conversations"),
-      ("conversation_names", "conversation", "conversations"),
-    ]
-    return try references.map { table, column, target in
-      let sql = """
-        SELECT count(*) FROM \(table) WHERE \(column) NOT IN (SELECT number FROM \(target))
-        """
-      return ("\(table).\(column)", try Int.fetchOne(db, sql: sql) ?? 0)
-    }
-  }
 }
