@@ -58,7 +58,7 @@ import Testing
       if case .conversation(let id, let settings) = step { kinds[id] = settings.kind }
       lines.append(Self.line(step, rules, kinds))
     }
-    try expectEqualStores(lines, rows: ["users.csv": "id,level\nnew,none\nu1,mention\n"])
+    try expectEqualStores(lines, rows: ["users.csv": "id,timeZone\nnew,\nu1,Asia/Tokyo\n"])
   }
 
   /// A thread before its parent, a parent that is only named by a group, names and nicknames.

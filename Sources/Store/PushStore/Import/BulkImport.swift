@@ -11,7 +11,8 @@ struct BulkImport<Records: ImportedRecords> {
   private let settings: Records
   /// Called now and then with the share of the records that is written.
   private let progress: (Double) -> Void
-  /// For each user by its index, the number.
+  /// For each user by its index, the number; empty where that is the index plus one, as in a new
+  /// store.
   private var users: [Int64] = []
   /// The number of users and conversations, and how many are written.
   private var (count, done) = (0, 0)
@@ -67,12 +68,12 @@ struct BulkImport<Records: ImportedRecords> {
     var device = try statement(SettingsQueries.insertDevice)
     let hasDevices = try !isEmpty("devices")
     var deleteDevices = try statement(SettingsQueries.deleteDevices)
-    users.reserveCapacity(settings.userCount)
+    if !numbers.wasEmpty { users.reserveCapacity(settings.userCount) }
     for ordinal in 0..<UInt32(settings.userCount) {
       let index = UserIndex(ordinal)
       let id = settings.id(of: index)
       let (number, isNew) = try numbers.number(id)
-      users.append(number)
+      if !numbers.wasEmpty { users.append(number) }
       advance()
       guard settings.isDeclared(index) else {
         if isNew {
@@ -183,7 +184,7 @@ struct BulkImport<Records: ImportedRecords> {
     of id: Identifier, _ conversation: Int64, isNew: Bool, _ rows: inout NumberRows
   ) throws {
     try settings.forEachMember(of: id) { user, member in
-      let number = users[Int(user.rawValue)]
+      let number = users.isEmpty ? Int64(user.rawValue) + 1 : users[Int(user.rawValue)]
       try rows.add(conversation, number, member.since.milliseconds)
       let isSpecial =
         member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty

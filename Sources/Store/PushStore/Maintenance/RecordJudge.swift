@@ -90,19 +90,15 @@ struct RecordJudge: RecordLookup {
     }
   }
 
-  /// - Parameter hasRelations: that of the conversation.
+  /// Whether a member of a conversation without relations needs no more than a look at what is set:
+  /// nearly all have at most a level.
   @inline(__always)
-  mutating func look(
-    at user: Identifier, _ conversation: Identifier, _ member: MemberSettings, hasRelations: Bool
-  ) {
-    // Nearly all members are those of a group, and have at most set a level.
-    let isPlain =
-      !hasRelations && levels >> member.level.rawValue & 1 != 0 && member.mutedUntil == .zero
+  func isPlain(_ member: MemberSettings) -> Bool {
+    levels >> member.level.rawValue & 1 != 0 && member.mutedUntil == .zero
       && member.channels.isEmpty
-    if !isPlain { look(at: user, conversation, member) }
   }
 
-  private mutating func look(
+  mutating func look(
     at user: Identifier, _ conversation: Identifier, _ member: MemberSettings
   ) {
     let kind = conversations[conversation]?.kind ?? .group

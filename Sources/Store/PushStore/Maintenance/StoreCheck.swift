@@ -367,23 +367,24 @@ private struct StoreCheck {
       users.append(id)
       if users.count & 0xFFFF == 0 { try goOn() }
     }
-    var conversations: [Int64: Identifier] = [:]
+    var conversations = NumberedValues<Identifier>()
     try queries.forEachConversation { number, id, settings, state in
       if isComparing { building.add(number, id, settings) }
       if state != .removed { judge.look(at: id, settings ?? ConversationSettings()) }
-      conversations[number] = id
-      if conversations.count & 0xFFFF == 0 { try goOn() }
+      conversations.append(number, id)
     }
     var room: (number: Int64, id: Identifier, hasRelations: Bool)?
     var count = 0
     return try queries.forEachMember(settings) { user, conversation, member in
       if room?.number != conversation {
-        let id = try queries.known(conversations[conversation], "members.conversation")
+        let id = try queries.known(conversations.find(conversation), "members.conversation")
         room = (conversation, id, judge.hasRelations(id))
       }
       let isUser = user > 0 && user <= Int64(users.count)
-      let id = try queries.known(isUser ? users[Int(user) - 1] : nil, "members.user")
-      if let room { judge.look(at: id, room.id, member, hasRelations: room.hasRelations) }
+      let index = try queries.known(isUser ? Int(user) - 1 : nil, "members.user")
+      if let room, room.hasRelations || !judge.isPlain(member) {
+        judge.look(at: users[index], room.id, member)
+      }
       if isComparing { building.add(user, conversation, member) }
       count += 1
       if count & 0xFFFF == 0 { try goOn() }

@@ -159,7 +159,7 @@ extension SettingsQueries {
     while let row = try members.next() {
       let conversation = try number(row, 0, "members.conversation")
       let user = try number(row, 1, "members.user")
-      var member = try settings.next(user, conversation)
+      var member = settings.next(user, conversation)
       member.since = try instant(row, 2, "members.since")
       while let next = channel, try number(next, 0, "member_channels.user") == user,
         try number(next, 1, "member_channels.conversation") == conversation

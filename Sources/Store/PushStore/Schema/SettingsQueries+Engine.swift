@@ -24,9 +24,9 @@ struct EngineBuilding: ~Copyable {
   private var builder: FanoutBuilder
   private let path: String
   private var failure: (any Error)?
-  /// By their numbers, less one.
-  private var users: [UserIndex] = []
-  private var conversations: [Int64: UInt32] = [:]
+  /// How many users were added; each has the index of its number, less one.
+  private var userCount: Int64 = 0
+  private var conversations = NumberedValues<UInt32>()
   private var last: (number: Int64, index: UInt32)?
 
   init(unknownZones: UnknownZones = .refuse, _ path: String) {
@@ -42,14 +42,15 @@ struct EngineBuilding: ~Copyable {
   mutating func add(_ id: Identifier, _ settings: UserSettings?) {
     do throws(FanoutError) {
       let index = try builder.intern(user: id)
-      users.append(index)
+      if Int64(index.rawValue) != userCount { return noteInvalid("users.id") }
+      userCount += 1
       if let settings { try builder.setUser(at: index, settings) }
     } catch { note(error) }
   }
 
   mutating func add(_ number: Int64, _ id: Identifier, _ settings: ConversationSettings?) {
     do throws(FanoutError) {
-      conversations[number] = try builder.intern(conversation: id)
+      conversations.append(number, try builder.intern(conversation: id))
       if let settings { try builder.setConversation(id, settings) }
     } catch { note(error) }
   }
@@ -57,12 +58,12 @@ struct EngineBuilding: ~Copyable {
   mutating func add(_ user: Int64, _ conversation: Int64, _ member: MemberSettings) {
     if failure != nil { return }
     if last?.number != conversation {
-      last = conversations[conversation].map { (conversation, $0) }
+      last = conversations.find(conversation).map { (conversation, $0) }
     }
-    guard user > 0, user <= Int64(users.count) else { return noteInvalid("members.user") }
+    guard user > 0, user <= userCount else { return noteInvalid("members.user") }
     guard let last else { return noteInvalid("members.conversation") }
     do throws(FanoutError) {
-      try builder.add(users[Int(user) - 1], toConversationAt: last.index, member)
+      try builder.add(UserIndex(UInt32(user - 1)), toConversationAt: last.index, member)
     } catch { note(error) }
   }
 
@@ -83,11 +84,26 @@ struct EngineBuilding: ~Copyable {
   /// - Throws: ``StoreError`` for the first that was wrong.
   consuming func finish(threads: Int?) throws -> Fanout {
     if let failure { throw failure }
+    conversations = NumberedValues()
     do {
       return try builder.build(threads: threads)
     } catch {
       if case .timeZoneData(let error) = error { throw StoreError.timeZoneData(error) }
       throw StoreError.damaged(path, reason: "\(error)")
     }
+  }
+}
+
+/// Values of ascending numbers, such as those of conversations, which are looked for in that order.
+struct NumberedValues<Value> {
+  private var values: [(number: Int64, value: Value)] = []
+  private var next = 0
+
+  mutating func append(_ number: Int64, _ value: Value) { values.append((number, value)) }
+
+  /// The value of a number that is no lower than those before; nil for none.
+  mutating func find(_ number: Int64) -> Value? {
+    while next < values.count, values[next].number < number { next += 1 }
+    return next < values.count && values[next].number == number ? values[next].value : nil
   }
 }
