@@ -102,8 +102,8 @@ let package = Package(
     .target(
       name: "PushStoreService",
       dependencies: [
-        "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles", "PushStore",
-        "PushService",
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
+        "PushStore", "PushService",
       ], path: "Sources/Store/PushStoreService", swiftSettings: strict),
     .target(
       name: "PushReplay",

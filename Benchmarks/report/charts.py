@@ -230,4 +230,5 @@ def short_rate(value):
     return str(value)
 
 
-DRAW = {"day": lambda folder, document: [], "decide": decide, "replay": replay}
+DRAW = {"day": lambda folder, document: [], "commands": lambda folder, document: [],
+        "decide": decide, "replay": replay}

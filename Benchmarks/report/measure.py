@@ -8,6 +8,7 @@ from pathlib import Path
 
 import commands
 import replay
+import whole
 
 ROOT = Path(__file__).resolve().parents[2]
 # Relative to the root, where everything runs: commands in a report hold on every machine.
@@ -77,6 +78,24 @@ def day(quick, users, _push_data):
     }
 
 
+def machine():
+    """What the machine is, by the smallest of runs."""
+    return bench(
+        "machine.json", "--users", "1000", "--rounds", "1", "--suite", "update")[0]["machine"]
+
+
+def whole_commands(quick, users, _push_data):
+    """Whole commands on the world of the day, as multiples of `evaluate`."""
+    users = users or (100_000 if quick else 1_000_000)
+    found = machine()
+    try:
+        parts, ran = whole.measure(
+            ROOT, SCRATCH, f"Benchmarks/.build/commands-{users}", users, quick)
+    except commands.TimingError as error:
+        raise MeasureError(str(error)) from None
+    return {"machine": found, "commands": ran, "users": users, "parts": parts}
+
+
 def decide(quick, users, _push_data):
     users = users or (1_000_000 if quick else 10_000_000)
     own, command = bench(
@@ -100,13 +119,11 @@ def decide(quick, users, _push_data):
 
 
 def replay_day(quick, _users, push_data):
-    # The smallest of runs, for what it says of the machine.
-    machine = bench(
-        "machine.json", "--users", "1000", "--rounds", "1", "--suite", "update")[0]["machine"]
+    found = machine()
     try:
-        return {"machine": machine, **replay.measure(ROOT, push_data, quick)}
+        return {"machine": found, **replay.measure(ROOT, push_data, quick)}
     except replay.ReplayError as error:
         raise MeasureError(str(error)) from None
 
 
-SUITES = {"day": day, "decide": decide, "replay": replay_day}
+SUITES = {"day": day, "commands": whole_commands, "decide": decide, "replay": replay_day}

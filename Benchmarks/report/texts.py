@@ -4,15 +4,21 @@ from figures import count, number, percent, ratio
 
 TITLES = {
     "day": "A day of a service",
+    "commands": "Whole commands",
     "decide": "Deciding one message, by group size",
     "replay": "A day of real messages, replayed",
 }
 MEASURED = {
+    "commands": "whole commands of a store as multiples of `evaluate`; beside what each must reach",
     "day": "a generated day: whole commands, DuckDB and Polars, the engine; beside what each must reach",
     "decide": "ns a decision by group size, kinds of message, updates; peers",
     "replay": "a day's real messages with the command line",
 }
 ASKED = {
+    "commands": (
+        "What do the commands cost that stand around the engine? Each is a multiple of `evaluate "
+        "--format counts` of the same world's day, in the same run; bounds are those of a million "
+        "users with ten million memberships, on two cores."),
     "day": (
         "What does a day of a service cost, with messages to conversations of all sizes in the order "
         "of time, and does each figure reach what it must? The day is `generate --seed 5 --rates 1`: "
@@ -152,7 +158,7 @@ def replay(document):
             "## Times\n\n" + text + left, "## Data\n\n" + data]
 
 
-SECTIONS = {"day": day, "decide": decide, "replay": replay}
+SECTIONS = {"day": day, "commands": day, "decide": decide, "replay": replay}
 
 
 def origin(document):

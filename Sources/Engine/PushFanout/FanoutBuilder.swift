@@ -19,7 +19,10 @@ public import QuietTime
   /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.
   private var channelSets: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only referred to by members or threads.
-  private var isSet: [Bool] = []
+  private(set) var isSet: [Bool] = []
+  /// The parents of conversations that were set, by index. They get their own indices at the end,
+  /// behind those of all that were set or have members.
+  private var parents: [UInt32: Identifier] = [:]
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
   private var hasApp = false
@@ -62,7 +65,7 @@ public import QuietTime
     for id in settings.conversationIDs {
       let index = try writer.intern(conversation: id)
       if let conversation = settings.conversation(id) {
-        try writer.setConversation(index, conversation)
+        try set(index, conversation)
       }
       for user in settings.members(of: id) {
         if let member = settings.member(user, of: id) {
@@ -80,10 +83,13 @@ public import QuietTime
 
   /// Replaces all settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
-    addWaitingIDs()
-    let index = try writer.intern(user: id)
-    if !writer.tables.packedUsers[Int(index)].isDeclared { declaredCount += 1 }
-    try writer.setUser(index, user)
+    try setUser(at: try intern(user: id), user)
+  }
+
+  /// Replaces all settings of a user by index.
+  package mutating func setUser(at index: UserIndex, _ user: UserSettings) throws(FanoutError) {
+    if !writer.tables.packedUsers[Int(index.rawValue)].isDeclared { declaredCount += 1 }
+    try writer.setUser(index.rawValue, user)
   }
 
   /// Replaces all settings of a conversation; its members are kept.
@@ -92,9 +98,19 @@ public import QuietTime
   ) throws(FanoutError) {
     addWaitingIDs()
     let index = try writer.intern(conversation: id)
-    try writer.setConversation(index, settings)
+    try set(index, settings)
     while isSet.count <= Int(index) { isSet.append(false) }
     isSet[Int(index)] = true
+  }
+
+  private mutating func set(
+    _ index: UInt32, _ settings: ConversationSettings
+  ) throws(FanoutError) {
+    if settings.parent?.isEmpty == true { throw .emptyID }
+    if settings.parent != nil || !parents.isEmpty { parents[index] = settings.parent }
+    var settings = settings
+    settings.parent = nil
+    try writer.setConversation(index, settings)
   }
 
   /// Replaces a user's whole membership in a conversation.
@@ -202,7 +218,7 @@ public import QuietTime
   consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
     // Whether the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
-    settle(threads: threads)
+    try settle(threads: threads)
     writer.fillWords(threads: threads)
     return writer
   }
@@ -256,11 +272,15 @@ extension FanoutBuilder {
 
   /// Stores the members with their conversations, on several threads. No members can be added
   /// afterwards.
-  package mutating func settle(threads: Int = 1) {
+  package mutating func settle(threads: Int = 1) throws(FanoutError) {
     guard !isSettled else { return }
     isSettled = true
     ahead = nil
     addWaitingIDs(threads: threads)
+    for (index, parent) in parents.sorted(by: { $0.key < $1.key }) {
+      try writer.setParent(of: index, parent)
+    }
+    parents = [:]
     // Each list is freed before the next table is made.
     var (members, overrides) = (MembershipList(), OverrideList())
     swap(&members, &memberships)

@@ -157,6 +157,7 @@ extension SettingsQueries {
   }
 
   func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
+    let settings = try MemberSettingRows(self)
     try body(.app(try app()))
     var users: [Identifier] = []
     try forEachUser { id, user, state in
@@ -164,17 +165,32 @@ extension SettingsQueries {
       if state == .removed { return }
       try body(.user(id, user ?? UserSettings()))
     }
-    var conversations: [Int64: Identifier] = [:]
+    var conversations = NumberedValues<Identifier>()
     try forEachConversation { number, id, conversation, state in
-      conversations[number] = id
+      conversations.append(number, id)
       if state == .removed { return }
       try body(.conversation(id, conversation ?? ConversationSettings()))
     }
-    try forEachMember { user, conversation, member in
-      let isUser = (1...Int64(users.count)).contains(user)
-      let id = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
-      let name = try known(conversations[conversation], "members.conversation")
-      try body(.member(id, of: name, member))
+    var room: (number: Int64, id: Identifier)?
+    // The members of a conversation are anywhere among the users: looked for together, they are
+    // found at once, and not each after the row of the one before.
+    var members: [(user: Int, settings: MemberSettings)] = []
+    var ids: [Identifier] = []
+    func flush() throws {
+      guard let room else { return }
+      for member in members { ids.append(users[member.user]) }
+      for (member, id) in zip(members, ids) { try body(.member(id, of: room.id, member.settings)) }
+      members.removeAll(keepingCapacity: true)
+      ids.removeAll(keepingCapacity: true)
     }
+    try forEachMember(settings) { user, conversation, member in
+      if room?.number != conversation || members.count == 1024 {
+        try flush()
+        room = (conversation, try known(conversations.find(conversation), "members.conversation"))
+      }
+      let isUser = user > 0 && user <= Int64(users.count)
+      members.append((try known(isUser ? Int(user) - 1 : nil, "members.user"), member))
+    }
+    try flush()
   }
 }

@@ -1,3 +1,4 @@
+internal import PushFanout
 public import PushFiles
 public import PushModel
 public import PushStore
@@ -45,19 +46,37 @@ extension StoreImport {
   public func run(
     _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void = { _ in }
   ) throws -> FileResult {
+    if isNew { return try make(paths, at: now, progress: progress) }
     var settings = FanoutSettings(app: try app() ?? AppSettings())
     let options = LoadOptions(readsContent: true, marksRows: true) { progress(.reading($0)) }
     let files = try SettingsLoader.load(paths, into: &settings, options)
     progress(.read)
     let problem = try runWithSnapshot(
       settings, content: files.content, partial: files.rows, at: now,
-      replacingApp: files.saysApp || isNew,
+      replacingApp: files.saysApp,
       unknownZones: paths.unknownZones,
       progress: { progress(.importing($0)) }, imported: { progress(.imported) })
     return FileResult(
       recordCount: files.recordCount, userCount: settings.userCount, snapshotProblem: problem,
       unknownZones: paths.unknownZones == .fail
         ? UnknownZoneUsers() : try Self.unknownZones(of: settings))
+  }
+
+  /// The same for a store that is not there yet. The files are read once, into the tables of an
+  /// engine: the rows are made of these, and the snapshot.
+  private func make(
+    _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void
+  ) throws -> FileResult {
+    let options = LoadOptions(readsContent: true) { progress(.reading($0)) }
+    let (records, files) = try SettingsLoader.loadRecords(paths, options)
+    progress(.read)
+    let problem = try runWithSnapshot(
+      records, content: files.content, at: now, unknownZones: paths.unknownZones,
+      progress: { progress(.importing($0)) }, imported: { progress(.imported) })
+    return FileResult(
+      recordCount: files.recordCount, userCount: records.userCount, snapshotProblem: problem,
+      unknownZones: paths.unknownZones == .fail
+        ? UnknownZoneUsers() : records.fanout.currentVersion.unknownZoneUsers)
   }
 
   private static func unknownZones(

@@ -39,4 +39,21 @@ package enum Parallel {
     }
     return results.withLock { $0.compactMap { $0 } }
   }
+
+  /// Does two things at once, the second on the caller's thread, and waits for both.
+  package static func both<First: Sendable, Second>(
+    _ first: @escaping @Sendable () throws -> First, _ second: () throws -> Second
+  ) -> (Result<First, any Error>, Result<Second, any Error>) {
+    let found = Lock<Result<First, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue.global(qos: .userInitiated).async {
+      let result = Result { try first() }
+      found.withLock { $0 = result }
+      done.signal()
+    }
+    let second = Result { try second() }
+    done.wait()
+    guard let first = found.withLock({ $0 }) else { preconditionFailure("nothing was done") }
+    return (first, second)
+  }
 }

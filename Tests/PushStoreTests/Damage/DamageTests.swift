@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import PushModel
 import PushStore
 import Testing
@@ -88,6 +89,56 @@ import TestSupport
       #expect(other == [])
       // A check reads free pages too.
       #expect(noticed == 150)
+    }
+  }
+
+  /// Numbers without gaps are compared by their range, and settings with members as both are read.
+  @Test func aCheckCountsRowsThatLeadNowhere() throws {
+    try ScratchFolder.with { folder in
+      let path = folder.appending(path: "settings.store").path
+      let store = try SettingsStore(path, .create, threads: 1)
+      try store.write(at: .zero) { write in
+        try write.setMember("u1", of: "g", MemberSettings(level: .blocked))
+        try write.setUser("u2", UserSettings())
+        try write.setMember("u3", of: "other", MemberSettings(level: .mention))
+      }
+      try store.close()
+      func found(_ sql: String...) throws -> Set<String> {
+        let queue = try storeQueue(path)
+        try queue.write { db in for one in sql { try db.execute(sql: one) } }
+        try queue.close()
+        let reader = try StoreReader(path)
+        defer { try? reader.close() }
+        return Set(try reader.check().map(\.description))
+      }
+      #expect(try found() == [])
+      // Before a member's settings, between those of two conversations, and of no conversation.
+      let settings = try found(
+        "INSERT INTO member_settings VALUES (2, 1, 1, 0), (1, 2, 1, 0), (3, 7, 5, 0)")
+      #expect(settings == ["member_settings of a user who is not a member: 3"])
+      let members = try found("INSERT INTO members VALUES (1, 99, 0), (42, 2, 0)")
+      #expect(
+        members == [
+          "member_settings of a user who is not a member: 3", "members.user leads nowhere: 1",
+          "members.conversation leads nowhere: 1", "members.user has an invalid value",
+        ])
+      let channels = try found(
+        "DELETE FROM members WHERE user = 99 OR conversation = 42", "DELETE FROM member_settings",
+        "INSERT INTO member_channels VALUES (2, 1, x'61', 1), (1, 9, x'61', 1)")
+      #expect(
+        channels == [
+          "member_channels of a user who is not a member: 2",
+          "member_channels.user names no member",
+        ])
+      // With a gap the numbers themselves are looked for.
+      let gap = try found(
+        "DELETE FROM member_channels", "DELETE FROM users WHERE number = 2",
+        "INSERT INTO devices VALUES (2, 0, x'61', 'mobile', 'offline', 1, NULL, NULL)")
+      #expect(
+        gap == [
+          "users.number has gaps: 2 of 3 are there", "devices.user leads nowhere: 1",
+          "users.number has an invalid value",
+        ])
     }
   }
 

@@ -105,15 +105,16 @@ extension Tables {
   /// Calls `body` with the memberships of a conversation, in the order of users.
   ///
   /// - Complexity: O(members).
-  func forEachMember(
-    of conversation: UInt32, _ body: (_ user: UInt32, _ record: MemberRecord) -> Void
-  ) {
+  func forEachMember<Failure: Error>(
+    of conversation: UInt32,
+    _ body: (_ user: UInt32, _ record: MemberRecord) throws(Failure) -> Void
+  ) throws(Failure) {
     let row = conversations[Int(conversation)]
     var cursor = OverrideCursor(self, row)
     for slot in row.range {
       let user = memberUsers[slot]
       let packed = PackedMember(bits: packedMembers[slot])
-      body(
+      try body(
         user,
         packed.isChanged
           ? changedRecord(packed, of: user, conversation) : cursor.record(packed, of: user))

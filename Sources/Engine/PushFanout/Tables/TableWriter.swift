@@ -224,6 +224,14 @@ internal import QuietTime
     if row.kind != before { row.range.forEach { setWord($0, row) } }
   }
 
+  /// Sets the parent of a conversation whose other settings are set.
+  func setParent(of conversation: UInt32, _ parent: Identifier) throws(FanoutError) {
+    let parent = try intern(conversation: parent)
+    var row = tables.conversations[Int(conversation)]
+    row.parent = parent + 1
+    tables.conversations.set(Int(conversation), row, store)
+  }
+
   // MARK: Members
 
   /// Replaces a user's whole membership in a conversation.

@@ -92,26 +92,76 @@ public enum SettingsEncoder {
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
     _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
   ) -> [UInt8] {
-    var line = Line("member")
-    line.add("conversation", conversation.text)
-    line.add("user", user.text)
-    line.add("level", member.level)
-    if rules.fields.contains(.memberMute) { line.add("mutedUntil", member.mutedUntil) }
-    if kind != .thread { line.add("since", member.since) }
-    if kind == .ultraGroup { line.add(member.channels) }
-    if rules.fields.contains(.nickname), let nickname { line.add("nickname", nickname) }
-    return line.end()
+    Line(membersOf: conversation).end(user, kind, member, rules, nickname)
+  }
+
+  /// Many records, one after the other; the app's rules are known.
+  ///
+  /// - Parameters:
+  ///   - kinds: those of the conversations that are no groups.
+  ///   - content: how pushes look by the records.
+  package static func lines(
+    of records: [SettingsRecord], _ rules: RuleSet, kinds: [Identifier: ConversationKind],
+    _ content: ContentDirectory
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(records.count * 128)
+    // The beginning of the lines of a conversation's members.
+    var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
+    for record in records {
+      switch record {
+      case .app(let app): bytes += Self.app(app)
+      case .user(let id, let user): bytes += Self.user(id, user, rules, content.user(id))
+      case .conversation(let id, let settings):
+        bytes += conversation(id, settings, name: content.name(of: id))
+      case .member(let user, let id, let member, _):
+        if last?.conversation != id {
+          last = (id, Line(membersOf: id).bytes, kinds[id] ?? .group)
+        }
+        guard let last else { continue }
+        bytes += last.start
+        let line = Line(continuing: bytes)
+        bytes = []
+        bytes = line.end(
+          user, last.kind, member, rules,
+          rules.fields.contains(.nickname) ? content.nickname(of: user, in: id) : nil)
+      }
+    }
+    return bytes
   }
 }
 
 /// A JSON object as it is written.
 private struct Line {
-  private var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
 
   init(_ kind: String) {
     bytes.reserveCapacity(128)
     bytes.append(UInt8(ascii: "{"))
     add("kind", kind)
+  }
+
+  /// Continues one at the end of others.
+  init(continuing lines: consuming [UInt8]) { bytes = lines }
+
+  /// The beginning of a member's record.
+  init(membersOf conversation: Identifier) {
+    self.init("member")
+    add("conversation", conversation.text)
+  }
+
+  /// The rest of a member's record.
+  consuming func end(
+    _ user: Identifier, _ kind: ConversationKind, _ member: MemberSettings, _ rules: RuleSet,
+    _ nickname: String?
+  ) -> [UInt8] {
+    add("user", user.text)
+    add("level", member.level)
+    if rules.fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
+    if kind != .thread { add("since", member.since) }
+    if kind == .ultraGroup { add(member.channels) }
+    if rules.fields.contains(.nickname), let nickname { add("nickname", nickname) }
+    return end()
   }
 
   /// The line, with its end.

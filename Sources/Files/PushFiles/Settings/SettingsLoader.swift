@@ -189,6 +189,19 @@ public enum SettingsLoader {
     return files
   }
 
+  /// Loads settings into an engine from which the records can be read again, on all cores that the
+  /// process may use.
+  ///
+  /// - Throws: as for ``loadFanout(_:threads:_:)``.
+  package static func loadRecords(
+    _ paths: SettingsPaths, _ options: LoadOptions
+  ) throws -> (records: FanoutRecords, files: LoadedFiles) {
+    var builder = FanoutBuilder(
+      threads: nil, unknownZones: paths.unknownZones == .fail ? .fail : .refuse)
+    let files = try load(paths, into: &builder, options)
+    return (try builder.buildRecords(), files)
+  }
+
   /// Reads records into settings without throwing: the problems are among what is given.
   package static func read(
     _ paths: SettingsPaths, into settings: inout FanoutSettings, over world: Fanout? = nil,

@@ -89,7 +89,9 @@ final class PackedSettings: SettingsSink {
     keepFailure { (builder) throws(FanoutError) in try builder.add(users, rows: rows) }
   }
 
-  func settle() { builder.settle(threads: builder.threads) }
+  func settle() {
+    keepFailure { (builder) throws(FanoutError) in try builder.settle(threads: builder.threads) }
+  }
 
   var lookup: SettingsIDLookup? { builder.lookup }
   var hasChannels: Bool { builder.hasChannels }

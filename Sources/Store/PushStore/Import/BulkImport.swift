@@ -6,20 +6,24 @@ internal import PushModel
 ///
 /// A record replaces that of the same key, as in files. Numbers are given in the order of the
 /// settings, so that users keep their order.
-struct BulkImport {
+struct BulkImport<Records: ImportedRecords> {
   private let queries: SettingsQueries
-  private let settings: FanoutSettings
+  private let settings: Records
   /// Called now and then with the share of the records that is written.
   private let progress: (Double) -> Void
-  /// For each user by its index, the number.
+  /// For each user by its index, the number; empty where that is the index plus one, as in a new
+  /// store.
   private var users: [Int64] = []
-  private var done = 0
-
-  /// An id's number, and whether the id was there before.
-  private typealias Number = (value: Int64, isNew: Bool)
+  /// The number of users and conversations, and how many are written.
+  private var (count, done) = (0, 0)
+  /// What members have set, to be written in the order of its table: anything else would touch the
+  /// whole table for every conversation.
+  private var special: [Special] = []
+  /// The levels of channels of those who have any.
+  private var channels: [[Identifier: NotificationLevel]] = []
 
   init(
-    _ queries: SettingsQueries, _ settings: FanoutSettings, _ progress: @escaping (Double) -> Void
+    _ queries: SettingsQueries, _ settings: Records, _ progress: @escaping (Double) -> Void
   ) {
     self.queries = queries
     self.settings = settings
@@ -27,6 +31,7 @@ struct BulkImport {
   }
 
   mutating func run() throws {
+    count = settings.userCount + settings.conversationIDs.count
     try writeUsers()
     try writeConversations()
   }
@@ -40,51 +45,11 @@ struct BulkImport {
     try Bool.fetchOne(queries.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
   }
 
-  /// How the numbers of ids are found.
-  private struct Numbers: ~Copyable {
-    var find: RepeatedStatement
-    /// The next number of a new id.
-    var next: Int64
-    let wasEmpty: Bool
-    /// Makes an id that was removed one that is named.
-    private var revive: RepeatedStatement
-
-    init(_ db: Database, _ table: String) throws {
-      let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
-      let hasRemoved = try Bool.fetchOne(
-        db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE is_declared = 2)")
-      // Negative where it was removed.
-      let number = hasRemoved == true ? "iif(is_declared = 2, -number, number)" : "number"
-      let find = try RepeatedStatement(db, "SELECT \(number) FROM \(table) WHERE id = ?")
-      let revive = try RepeatedStatement(
-        db, "UPDATE \(table) SET is_declared = 0 WHERE number = ?")
-      self.find = find
-      self.revive = revive
-      next = (last ?? 0) + 1
-      wasEmpty = next == 1
-    }
-
-    mutating func number(_ id: Identifier) throws -> Number {
-      if !wasEmpty {
-        try find.bind(id)
-        if let number = try find.firstNumber() {
-          if number > 0 { return (number, false) }
-          try revive.bind(-number)
-          try revive.run()
-          return (-number, false)
-        }
-      }
-      defer { next += 1 }
-      return (next, true)
-    }
-  }
-
   private mutating func advance() {
     done += 1
     guard done & 0x3FFF == 0 else { return }
     // Users and conversations; how many members there are is not known before.
-    let all = settings.userCount + settings.conversationIDs.count
-    progress(min(1, Double(done) / Double(max(1, all))) / 2)
+    progress(min(1, Double(done) / Double(max(1, count))) / 2)
   }
 
   // MARK: Users
@@ -103,12 +68,12 @@ struct BulkImport {
     var device = try statement(SettingsQueries.insertDevice)
     let hasDevices = try !isEmpty("devices")
     var deleteDevices = try statement(SettingsQueries.deleteDevices)
-    users.reserveCapacity(settings.userCount)
+    if !numbers.wasEmpty { users.reserveCapacity(settings.userCount) }
     for ordinal in 0..<UInt32(settings.userCount) {
       let index = UserIndex(ordinal)
       let id = settings.id(of: index)
       let (number, isNew) = try numbers.number(id)
-      users.append(number)
+      if !numbers.wasEmpty { users.append(number) }
       advance()
       guard settings.isDeclared(index) else {
         if isNew {
@@ -152,14 +117,14 @@ struct BulkImport {
         VALUES (?, ?, ?, ?, ?, ?)
       """)
     var channel = try statement("INSERT INTO channels VALUES (?, ?, ?)")
-    var member = try statement(
-      "INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)")
-    var replacement = try statement(
-      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
-    var special: [Special] = []
+    var members = try NumberRows(
+      queries.db, "INSERT INTO members (conversation, user, since)", columnCount: 3)
+    var replacements = try NumberRows(
+      queries.db, "INSERT OR REPLACE INTO members (conversation, user, since)", columnCount: 3)
     var parents: [(id: Identifier, kind: ConversationKind, parent: Identifier)] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
-    for (position, id) in settings.conversationIDs.enumerated() {
+    let ids = settings.conversationIDs
+    for (position, id) in ids.enumerated() {
       guard let record = settings.conversation(id) else { continue }
       let isDeclared = settings.isDeclared(id)
       let (number, isNew) = try numbers.number(id)
@@ -182,14 +147,14 @@ struct BulkImport {
       }
       if let parent = record.parent { parents.append((id: id, kind: record.kind, parent: parent)) }
       if isNew {
-        try writeMembers(of: id, number, isNew: true, &member, &special)
+        try writeMembers(of: id, number, isNew: true, &members)
       } else {
-        try writeMembers(of: id, number, isNew: false, &replacement, &special)
+        try writeMembers(of: id, number, isNew: false, &replacements)
       }
-      if position & 0xFF == 0 {
-        progress(0.5 + 0.4 * Double(position) / Double(settings.conversationIDs.count))
-      }
+      if position & 0xFF == 0 { progress(0.5 + 0.4 * Double(position) / Double(ids.count)) }
     }
+    try members.finish()
+    try replacements.finish()
     for (id, kind, parent) in parents {
       // Nothing names it, here or in the store.
       if kind == .thread, try queries.kind(of: parent) == nil {
@@ -201,68 +166,65 @@ struct BulkImport {
     }
     for (id, record) in replaced { try queries.write(id, record) }
     progress(0.9)
-    try write(&special)
+    try writeSpecial()
   }
 
-  /// What a member has set, to be written in the order of its table: anything else would touch the
-  /// whole table for every conversation.
+  /// What a member has set.
   private struct Special {
     let user: Int64
     let conversation: Int64
-    let isNew: Bool
-    let level: NotificationLevel
     let mutedUntil: Instant
-    let channels: [Identifier: NotificationLevel]
+    /// The index of the levels of channels, plus one; 0 for none.
+    let channels: UInt32
+    let level: NotificationLevel
+    let isNew: Bool
   }
 
-  private func writeMembers(
-    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement,
-    _ special: inout [Special]
+  private mutating func writeMembers(
+    of id: Identifier, _ conversation: Int64, isNew: Bool, _ rows: inout NumberRows
   ) throws {
     try settings.forEachMember(of: id) { user, member in
-      let number = users[Int(user.rawValue)]
-      try insert.bind(conversation)
-      try insert.bind(number)
-      try insert.bind(member.since.milliseconds)
-      try insert.run()
+      let number = users.isEmpty ? Int64(user.rawValue) + 1 : users[Int(user.rawValue)]
+      try rows.add(conversation, number, member.since.milliseconds)
       let isSpecial =
         member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
       // A member that was there may have had settings, which are replaced.
       if isSpecial || !isNew {
+        let levels = member.channels
+        if !levels.isEmpty { channels.append(levels) }
         special.append(
           Special(
-            user: number, conversation: conversation, isNew: isNew, level: member.level,
-            mutedUntil: member.mutedUntil, channels: member.channels))
+            user: number, conversation: conversation, mutedUntil: member.mutedUntil,
+            channels: levels.isEmpty ? 0 : UInt32(channels.count), level: member.level,
+            isNew: isNew))
       }
     }
   }
 
-  private func write(_ special: inout [Special]) throws {
-    special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
-    var insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
+  private mutating func writeSpecial() throws {
+    var rows = try NumberRows(
+      queries.db, "INSERT OR REPLACE INTO member_settings", columnCount: 4)
     var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
     let hasChannels = try !isEmpty("member_channels")
     var clearChannels = try statement(
       "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
     var channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
-    for (position, one) in special.enumerated() {
+    for (position, index) in specialInOrder().enumerated() {
+      let one = special[Int(index)]
       if hasChannels, !one.isNew {
         try clearChannels.bind(one.user)
         try clearChannels.bind(one.conversation)
         try clearChannels.run()
       }
       if one.level.isSet || one.mutedUntil > .zero {
-        try insert.bind(one.user)
-        try insert.bind(one.conversation)
-        try insert.bind(Int64(one.level.rawValue))
-        try insert.bind(one.mutedUntil.milliseconds)
-        try insert.run()
+        try rows.add(
+          one.user, one.conversation, Int64(one.level.rawValue), one.mutedUntil.milliseconds)
       } else if !one.isNew {
         try clear.bind(one.user)
         try clear.bind(one.conversation)
         try clear.run()
       }
-      for (name, level) in one.channels {
+      for (name, level) in one.channels > 0 ? channels[Int(one.channels) - 1] : [:] {
         try channel.bind(one.user)
         try channel.bind(one.conversation)
         try channel.bind(name)
@@ -271,6 +233,70 @@ struct BulkImport {
       }
       if position & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(position) / Double(special.count)) }
     }
+    try rows.finish()
+  }
+
+  /// The indices of ``special`` in the order of users and conversations.
+  private func specialInOrder() -> [UInt32] {
+    var order = Array(0..<UInt32(special.count))
+    // A new store's conversations have their numbers in the order in which they were written.
+    if zip(special, special.dropFirst()).contains(where: { $0.conversation > $1.conversation }) {
+      order.sort { special[Int($0)].conversation < special[Int($1)].conversation }
+    }
+    // By counting: there are many of a user, and they stay in the order of conversations.
+    let last = special.reduce(0) { max($0, $1.user) }
+    var next = [UInt32](repeating: 0, count: Int(last) + 2)
+    for one in special { next[Int(one.user) + 1] += 1 }
+    for user in 1..<next.count { next[user] += next[user - 1] }
+    var sorted = order
+    for index in order {
+      let user = Int(special[Int(index)].user)
+      sorted[Int(next[user])] = index
+      next[user] += 1
+    }
+    return sorted
+  }
+}
+
+/// An id's number, and whether the id was not there before.
+private typealias Number = (value: Int64, isNew: Bool)
+
+/// How the numbers of ids are found.
+private struct Numbers: ~Copyable {
+  private var find: RepeatedStatement
+  /// The next number of a new id.
+  var next: Int64
+  let wasEmpty: Bool
+  /// Makes an id that was removed one that is named.
+  private var revive: RepeatedStatement
+
+  init(_ db: Database, _ table: String) throws {
+    let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
+    let hasRemoved = try Bool.fetchOne(
+      db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE is_declared = 2)")
+    // Negative where it was removed.
+    let number = hasRemoved == true ? "iif(is_declared = 2, -number, number)" : "number"
+    let find = try RepeatedStatement(db, "SELECT \(number) FROM \(table) WHERE id = ?")
+    let revive = try RepeatedStatement(
+      db, "UPDATE \(table) SET is_declared = 0 WHERE number = ?")
+    self.find = find
+    self.revive = revive
+    next = (last ?? 0) + 1
+    wasEmpty = next == 1
+  }
+
+  mutating func number(_ id: Identifier) throws -> Number {
+    if !wasEmpty {
+      try find.bind(id)
+      if let number = try find.firstNumber() {
+        if number > 0 { return (number, false) }
+        try revive.bind(-number)
+        try revive.run()
+        return (-number, false)
+      }
+    }
+    defer { next += 1 }
+    return (next, true)
   }
 }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 public import PushContent
+internal import PushFanout
 public import PushModel
 internal import QuietTime
 
@@ -37,14 +38,15 @@ extension StoreWrite {
     }
     var settings = settings
     try partial?.complete(&settings, from: queries)
-    try check(settings)
     let isListed = listing && stored == settings.app.rules
     let before = isListed ? try RecordWords(of: settings, replacingApp, in: queries) : nil
-    if replacingApp { try queries.write(settings.app) }
-    var bulk = BulkImport(queries, settings, progress)
-    try bulk.run()
+    try write(settings, replacingApp, progress)
     try ImportValidator(queries: queries, settings: settings).check()
-    if let content { try queries.write(content, for: settings, partial) }
+    if let content {
+      try queries.write(
+        content, for: settings, isPartial: { partial?.isPartial($0, in: settings) ?? false },
+        isPartialMember: { partial?.isPartial($0, of: $1, in: settings) ?? false })
+    }
     steps.append(
       .imported(
         Imported(
@@ -59,7 +61,29 @@ extension StoreWrite {
     }
   }
 
-  private func check(_ settings: FanoutSettings) throws {
+  /// Adds all records to a store that is being made; the rules between them were checked before.
+  ///
+  /// - Parameters: as for ``add(_:content:partial:replacingApp:listing:progress:)``. Without other
+  ///   records none is partial.
+  mutating func fill(
+    _ records: FanoutRecords, _ content: ContentDirectory, progress: @escaping (Double) -> Void
+  ) throws {
+    try write(records, true, progress)
+    try queries.write(
+      content, for: records, isPartial: { _ in false }, isPartialMember: { _, _ in false })
+    try record(.imported)
+  }
+
+  private func write(
+    _ records: some ImportedRecords, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
+  ) throws {
+    try check(records)
+    if replacingApp { try queries.write(records.app) }
+    var bulk = BulkImport(queries, records, progress)
+    try bulk.run()
+  }
+
+  private func check(_ settings: some ImportedRecords) throws {
     var zones: Set<String> = []
     if try queries.app().timeZone != settings.app.timeZone {
       try check(zone: settings.app.timeZone)
@@ -85,10 +109,8 @@ extension StoreWrite {
       if let parent = record.parent { try check(parent) }
       for channel in record.channels.keys { try check(channel, canBeEmpty: true) }
       guard record.kind == .ultraGroup else { continue }
-      for user in settings.members(of: id) {
-        for channel in settings.member(user, of: id)?.channels.keys ?? [:].keys {
-          try check(channel, canBeEmpty: true)
-        }
+      try settings.forEachMember(of: id) { _, member in
+        for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
       }
     }
   }

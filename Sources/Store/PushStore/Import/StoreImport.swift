@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 public import PushContent
-internal import PushFanout
+package import PushFanout
 public import PushModel
 internal import PushSupport
 public import QuietTime
@@ -65,6 +65,39 @@ public final class StoreImport: Sendable {
     try add(settings, content, partial, now, replacingApp, unknownZones, progress).close()
   }
 
+  /// Imports all records into a store that is not there yet, then writes the snapshot, of the engine
+  /// of these records.
+  ///
+  /// - Parameters:
+  ///   - records: those of files, whose rules between records were checked.
+  ///   - imported: called when the import is complete and the snapshot is next.
+  /// - Returns: why there is no snapshot, nil when there is one.
+  /// - Precondition: ``isNew``.
+  package func runWithSnapshot(
+    _ records: FanoutRecords, content: ContentDirectory, at now: Instant,
+    unknownZones: UnknownZones, progress: @escaping (Double) -> Void, imported: () -> Void
+  ) throws -> (any Error)? {
+    let store = try make { db in
+      var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
+      write.unknownZones = unknownZones
+      try write.fill(records, content, progress: progress)
+    }
+    imported()
+    do {
+      let (identity, last) = try StoreReader(store).read { queries in
+        (try queries.identity(), try queries.lastEntry())
+      }
+      let keeper = SnapshotKeeper(
+        store, identity,
+        StoreOpener.Opened(
+          fanout: records.fanout, opening: .rebuilt("it was imported"), last: last.sequence,
+          token: last.token))
+      try keeper.write()
+      try store.close()
+      return nil
+    } catch { return error }
+  }
+
   /// The same; then writes the snapshot, before anybody else can write.
   ///
   /// - Parameter imported: called when the import is complete and the snapshot is next.
@@ -108,6 +141,10 @@ public final class StoreImport: Sendable {
       }
       return store
     }
+    return try make(fill)
+  }
+
+  private func make(_ fill: (Database) throws -> Void) throws -> OpenStore {
     // An import is run once, and a store that was not there is made once.
     if FileManager.default.fileExists(atPath: file) { throw StoreError.madeMeanwhile(path) }
     guard let made = try OpenStore.make(path, file: file, permissions, fill: fill) else {

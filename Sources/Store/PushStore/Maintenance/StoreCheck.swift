@@ -2,7 +2,9 @@ internal import Foundation
 internal import GRDB
 internal import PushFanout
 internal import PushModel
+internal import PushSupport
 internal import QuietTime
+internal import Synchronization
 
 /// Something that is wrong with a store.
 public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
@@ -44,12 +46,35 @@ extension StoreReader {
       // Before the tables are read: a writer may replace it by one that has more.
       let opener = StoreOpener(reader: self, threads: nil)
       let snapshot = Result { try opener.mapped() }
-      return try read { queries in
-        var check = StoreCheck(queries: queries, store: store)
-        try check.run()
-        if check.problems.isEmpty { try check.compare(try snapshot.get(), opener) }
-        try check.checkZones()
-        return check.problems
+      return try store.use { pool in
+        // Each on a thread, and as of one commit: every commit is to be whole.
+        let isUnreadable = Atomic(false)
+        let (numbers, records) = Parallel.both { [store] in
+          try store.read(pool) { db in
+            var check = StoreCheck(db, store)
+            do { try check.checkStructures() } catch {
+              isUnreadable.store(true, ordering: .relaxed)
+              throw error
+            }
+            // What SQLite cannot read is not asked any further.
+            isUnreadable.store(!check.problems.isEmpty, ordering: .relaxed)
+            if check.problems.isEmpty { try check.checkNumbers() }
+            return check.problems
+          }
+        } _: {
+          try store.read(pool) { db in
+            var check = StoreCheck(db, store)
+            try check.checkRecords(try snapshot.get(), opener) {
+              if isUnreadable.load(ordering: .relaxed) { throw CancellationError() }
+            }
+            return check.problems
+          }
+        }
+        let found = try numbers.get()
+        if isUnreadable.load(ordering: .relaxed) { return found }
+        let more = try records.get()
+        // Only a store that is whole otherwise is compared.
+        return found + (found.isEmpty ? more : more.filter { !$0.kind.isOfComparison })
       }
     } catch StoreError.damaged(_, let reason) {
       return [StoreProblem(kind: .database, description: reason)]
@@ -70,7 +95,7 @@ extension StoreReader {
       let opener = StoreOpener(reader: self, threads: nil)
       let snapshot = Result { try opener.mapped() }
       return try read { queries in
-        var check = StoreCheck(queries: queries, store: store)
+        var check = StoreCheck(queries.db, store)
         try check.runFast()
         if check.problems.isEmpty { try check.judge(try snapshot.get(), opener) }
         try check.checkZones()
@@ -82,24 +107,44 @@ extension StoreReader {
   }
 }
 
+extension StoreProblem.Kind {
+  /// Whether it is looked for only in a store in which there is no other.
+  fileprivate var isOfComparison: Bool { self == .snapshot || self == .zones }
+}
+
 /// A check under way.
 private struct StoreCheck {
   let queries: SettingsQueries
   let store: OpenStore
   var problems: [StoreProblem] = []
 
-  mutating func run() throws {
+  init(_ db: Database, _ store: OpenStore) {
+    queries = SettingsQueries(db: db, path: store.path)
+    self.store = store
+  }
+
+  /// Looks at the pages and at SQLite's own structures.
+  mutating func checkStructures() throws {
     let found = try String.fetchAll(queries.db, sql: "PRAGMA integrity_check(20)")
     for line in found where line != "ok" { report(.database, line) }
     if problems.isEmpty, hasEmptyLog(), let page = try PageChecksums.firstWrongPage(queries.db) {
       report(.database, "the checksum of page \(page) is wrong")
     }
     if try endsInsideAPage() { report(.database, "the file ends in the middle of a page") }
-    // What SQLite cannot read is not asked any further.
-    guard problems.isEmpty else { return }
-    try checkNumbers()
+  }
+
+  /// Looks at the feed and the records, and compares the snapshot.
+  ///
+  /// - Parameter goOn: throws when nothing more is to be looked at.
+  mutating func checkRecords(
+    _ snapshot: Result<Fanout, StoreOpener.Unusable>, _ opener: StoreOpener, goOn: () throws -> Void
+  ) throws {
+    var building = EngineBuilding(queries.path)
+    let isComparing = (try? snapshot.get()) != nil
     try checkFeed()
-    try checkRows()
+    try checkRows(isComparing, &building, goOn)
+    if problems.isEmpty { try compare(snapshot, opener, building) }
+    try checkZones()
   }
 
   mutating func runFast() throws {
@@ -134,12 +179,13 @@ private struct StoreCheck {
   }
 
   /// Compares the snapshot, brought up to date, with an engine of the tables.
-  mutating func compare(
-    _ snapshot: Result<Fanout, StoreOpener.Unusable>, _ opener: StoreOpener
+  private mutating func compare(
+    _ snapshot: Result<Fanout, StoreOpener.Unusable>, _ opener: StoreOpener,
+    _ building: consuming EngineBuilding
   ) throws {
     do {
       let fanout = try opener.follow(try snapshot.get(), queries).fanout
-      let difference = fanout.difference(from: try queries.fanout(threads: opener.threads))
+      let difference = fanout.difference(from: try building.finish(threads: opener.threads))
       if let difference { report(.snapshot, "it differs from the tables in \(difference)") }
     } catch let error as StoreOpener.Unusable where error.isFault {
       report(.snapshot, error.reason)
@@ -205,37 +251,46 @@ private struct StoreCheck {
     if count > 0 { report(kind, "\(text): \(count)") }
   }
 
-  private mutating func checkNumbers() throws {
+  mutating func checkNumbers() throws {
+    // Those that are there, as a condition on a column: numbers without gaps need not be looked for.
+    var isThere: [String: String] = [:]
     for table in ["users", "conversations"] {
       let row = try Row.fetchOne(
-        queries.db, sql: "SELECT count(*), coalesce(max(number), 0) FROM \(table)")
-      if let row, row[0] as Int != row[1] as Int {
-        report(.numbers, "\(table).number has gaps: \(row[0] as Int) of \(row[1] as Int) are there")
+        queries.db,
+        sql: "SELECT count(*), coalesce(max(number), 0), coalesce(min(number), 1) FROM \(table)")
+      guard let row else { continue }
+      let (count, last, first): (Int, Int, Int) = (row[0], row[1], row[2])
+      if count != last {
+        report(.numbers, "\(table).number has gaps: \(count) of \(last) are there")
       }
+      isThere[table] =
+        count == last && first == 1
+        ? "BETWEEN 1 AND \(last)" : "IN (SELECT number FROM \(table))"
     }
     let references = [
       ("devices", "user", "users"), ("members", "user", "users"),
       ("members", "conversation", "conversations"), ("channels", "conversation", "conversations"),
       ("member_settings", "user", "users"), ("member_channels", "user", "users"),
+      ("displays", "user", "users"), ("remarks", "user", "users"),
+      ("nicknames", "user", "users"), ("nicknames", "conversation", "conversations"),
+      ("conversation_names", "conversation", "conversations"),
     ]
     for (table, column, target) in references {
       try count(
-        .numbers, "\(table) WHERE \(column) NOT IN (SELECT number FROM \(target))",
+        .numbers, "\(table) WHERE \(column) NOT \(isThere[target] ?? "NULL")",
         "\(table).\(column) leads nowhere")
     }
-    for (column, count) in try queries.strayDisplays() where count > 0 {
-      report(.numbers, "\(column) leads nowhere: \(count)")
-    }
-    for table in ["member_settings", "member_channels"] {
-      try count(
-        .numbers,
-        """
-        \(table) s WHERE NOT EXISTS
-          (SELECT 1 FROM members m WHERE m.user = s.user AND m.conversation = s.conversation)
-        """, "\(table) of a user who is not a member")
-    }
+    // In the order of members, whose pages are then read once.
     try count(
-      .numbers, "conversations WHERE parent NOT IN (SELECT id FROM conversations)",
+      .numbers,
+      """
+      (SELECT user, conversation FROM member_channels ORDER BY conversation, user LIMIT -1) s
+        WHERE NOT EXISTS
+          (SELECT 1 FROM members m WHERE m.user = s.user AND m.conversation = s.conversation)
+      """, "member_channels of a user who is not a member")
+    try count(
+      .numbers,
+      "conversations WHERE parent IS NOT NULL AND parent NOT IN (SELECT id FROM conversations)",
       "conversations.parent leads nowhere")
     let identities = try Int.fetchOne(queries.db, sql: "SELECT count(*) FROM store") ?? 0
     if identities != 1 { report(.database, "the store has no identity") }
@@ -266,12 +321,24 @@ private struct StoreCheck {
     }
   }
 
-  private mutating func checkRows() throws {
+  private mutating func checkRows(
+    _ isComparing: Bool, _ building: inout EngineBuilding, _ goOn: () throws -> Void
+  ) throws {
     var judge = RecordJudge()
     do {
-      try queries.forEachRecord { judge.look(at: $0) }
+      let strays = try read(isComparing, &building, &judge, goOn)
+      if strays > 0 {
+        report(.numbers, "member_settings of a user who is not a member: \(strays)")
+      }
     } catch StoreError.damaged(_, let reason) {
       report(.row, reason)
+      // They are counted as members are read.
+      try count(
+        .numbers,
+        """
+        member_settings s WHERE NOT EXISTS
+          (SELECT 1 FROM members m WHERE m.user = s.user AND m.conversation = s.conversation)
+        """, "member_settings of a user who is not a member")
     }
     for text in judge.findings { report(.rules, text) }
     do {
@@ -280,106 +347,47 @@ private struct StoreCheck {
       report(.row, reason)
     }
   }
-}
 
-/// Finds records that the rules do not allow; files would refuse them.
-private struct RecordJudge: RecordLookup {
-  private var rules = AppSettings().rules
-  private var conversations: [Identifier: ConversationSettings] = [:]
-  private var parents: Set<Identifier> = []
-  private var groupMembers: Set<[Identifier]> = []
-  private var threadMembers: [(user: Identifier, thread: Identifier)] = []
-  private var found: [String] = []
-  /// So many are named.
-  static var limit: Int { 20 }
-
-  mutating func look(at record: SettingsRecord) {
-    switch record {
-    case .app(let app): rules = app.rules
-    case .user(let id, let user): look(id, user)
-    case .conversation(let id, let settings): look(id, settings)
-    case .member(let user, let conversation, let member, _): look(user, conversation, member)
+  /// Reads every record once: has it judged and, if there is a snapshot to compare with, puts it into
+  /// an engine.
+  ///
+  /// - Returns: how many rows of member_settings belong to no member.
+  private func read(
+    _ isComparing: Bool, _ building: inout EngineBuilding, _ judge: inout RecordJudge,
+    _ goOn: () throws -> Void
+  ) throws -> Int {
+    let settings = try MemberSettingRows(queries)
+    let app = try queries.app()
+    if isComparing { building.add(app) }
+    judge.look(at: app)
+    var users: [Identifier] = []
+    try queries.forEachUser { id, user, state in
+      if isComparing { building.add(id, user) }
+      if state != .removed { judge.look(at: id, user ?? UserSettings()) }
+      users.append(id)
+      if users.count & 0xFFFF == 0 { try goOn() }
     }
-  }
-
-  /// What is wrong, when all records were looked at.
-  var findings: [String] {
-    let rules = CrossRecordRules(self)
-    var found = found
-    for (id, settings) in conversations.sorted(by: { $0.key.text < $1.key.text }) {
-      // A parent that is missing is a number that leads nowhere.
-      if case .parentNotGroup(_, let parent, let kind) = rules.problem(of: id, settings) {
-        found.append("thread \"\(id)\" has the parent \"\(parent)\", which is a \(kind.rawValue)")
+    var conversations = NumberedValues<Identifier>()
+    try queries.forEachConversation { number, id, settings, state in
+      if isComparing { building.add(number, id, settings) }
+      if state != .removed { judge.look(at: id, settings ?? ConversationSettings()) }
+      conversations.append(number, id)
+    }
+    var room: (number: Int64, id: Identifier, hasRelations: Bool)?
+    var count = 0
+    return try queries.forEachMember(settings) { user, conversation, member in
+      if room?.number != conversation {
+        let id = try queries.known(conversations.find(conversation), "members.conversation")
+        room = (conversation, id, judge.hasRelations(id))
       }
-    }
-    for (user, thread) in threadMembers {
-      guard let parent = conversations[thread]?.parent,
-        rules.parentProblem(of: user, inThread: thread, below: parent) != nil
-      else { continue }
-      found.append("\"\(user)\" has settings in thread \"\(thread)\" but is not in \"\(parent)\"")
-    }
-    return Array(found.prefix(Self.limit))
-  }
-
-  func conversation(_ id: Identifier) -> ConversationSettings? { conversations[id] }
-
-  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
-    groupMembers.contains([user, conversation])
-  }
-
-  private mutating func report(_ text: String) {
-    if found.count < Self.limit { found.append(text) }
-  }
-
-  private mutating func check(_ level: NotificationLevel, _ whose: @autoclosure () -> String) {
-    if !level.exists(under: rules) {
-      report("\(whose()) has level \(level.name), which \(rules.rawValue) does not know")
-    }
-  }
-
-  private mutating func check(_ fields: VendorFields, _ whose: @autoclosure () -> String) {
-    if let owner = RuleSet.owner(of: fields.subtracting(rules.fields)) {
-      report("\(whose()) has settings of \(owner.rawValue)")
-    }
-  }
-
-  private mutating func look(_ id: Identifier, _ user: UserSettings) {
-    check(user.level, "user \"\(id)\"")
-    check(user.vendorFields, "user \"\(id)\"")
-    let devices = user.devices ?? []
-    if Set(devices.map(\.id)).count < devices.count {
-      report("user \"\(id)\" has two devices of one id")
-    }
-  }
-
-  private mutating func look(_ id: Identifier, _ settings: ConversationSettings) {
-    conversations[id] = settings
-    if let parent = settings.parent { parents.insert(parent) }
-    let kind = settings.kind
-    if !kind.exists(under: rules) {
-      report("\"\(id)\" is a \(kind.rawValue), which \(rules.rawValue) does not know")
-    }
-    if (kind == .thread) != (settings.parent != nil) {
-      report("\"\(id)\" is a \(kind.rawValue) with\(kind == .thread ? "out" : "") a parent")
-    }
-    if kind != .ultraGroup, settings.level.isSet || !settings.channels.isEmpty {
-      report("\"\(id)\" is a \(kind.rawValue) with an ultra group's defaults")
-    }
-  }
-
-  private mutating func look(
-    _ user: Identifier, _ conversation: Identifier, _ member: MemberSettings
-  ) {
-    let kind = conversations[conversation]?.kind ?? .group
-    if parents.contains(conversation) { groupMembers.insert([user, conversation]) }
-    if kind == .thread { threadMembers.append((user: user, thread: conversation)) }
-    check(member.level, "\"\(user)\" in \"\(conversation)\"")
-    check(member.vendorFields.intersection(.memberMute), "\"\(user)\" in \"\(conversation)\"")
-    if CrossRecordRules<Self>.sinceProblem(of: user, in: conversation, kind, member) != nil {
-      report("\"\(user)\" in thread \"\(conversation)\" has a since")
-    }
-    if CrossRecordRules<Self>.channelProblem(of: user, in: conversation, kind, member) != nil {
-      report("\"\(user)\" in \"\(conversation)\" has channels outside an ultra group")
+      let isUser = user > 0 && user <= Int64(users.count)
+      let index = try queries.known(isUser ? Int(user) - 1 : nil, "members.user")
+      if let room, room.hasRelations || !judge.isPlain(member) {
+        judge.look(at: users[index], room.id, member)
+      }
+      if isComparing { building.add(user, conversation, member) }
+      count += 1
+      if count & 0xFFFF == 0 { try goOn() }
     }
   }
 }

@@ -1,37 +1,60 @@
 internal import CPushSQLite
 internal import Foundation
 internal import GRDB
+internal import PushModel
+internal import PushSupport
 
 /// The number of rows of a table, and a sum over their values, whatever their order.
 struct StoreSum: Equatable {
   var rows: Int64 = 0
   var sum: Int64 = 0
+
+  mutating func add(_ row: RowSum) {
+    rows += 1
+    sum &+= Int64(bitPattern: row.state)
+  }
+}
+
+/// FNV-1a over the types and the bytes of the columns of a row.
+struct RowSum {
+  private(set) var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  @inline(__always)
+  mutating func add(_ number: UInt64) { state = (state ^ number) &* 0x0000_0100_0000_01B3 }
+
+  /// Adds a column with a number.
+  @inline(__always)
+  mutating func add(column number: Int64) {
+    add(UInt64(SQLITE_INTEGER))
+    let number = UInt64(bitPattern: number)
+    for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
+  }
 }
 
 /// Sums of a backup's tables, which are stored in it. A store that is opened for writing has none.
 extension SettingsQueries {
   /// The sums of all tables but the store's identity and the sums.
   ///
+  /// - Parameter others: tables that are left out.
   /// - Complexity: O(size of the file).
-  func sums() throws -> [String: StoreSum] {
+  func sums(but others: Set<String> = []) throws -> [String: StoreSum] {
     let tables = try String.fetchAll(
       db,
       sql: """
         SELECT name FROM sqlite_master
         WHERE type = 'table' AND name NOT IN ('store', 'sums') AND name NOT LIKE 'sqlite%'
         """)
-    return try Dictionary(uniqueKeysWithValues: tables.map { ($0, try sum(of: $0)) })
+    return try Dictionary(
+      uniqueKeysWithValues: tables.filter { !others.contains($0) }.map { ($0, try sum(of: $0)) })
   }
 
-  private func sum(of table: String) throws -> StoreSum {
+  func sum(of table: String) throws -> StoreSum {
     let statement = try db.makeStatement(sql: "SELECT * FROM \"\(table)\"")
     let handle = unsafe statement.sqliteStatement
     var found = StoreSum()
     while true {
       switch unsafe sqlite3_step(handle) {
-      case SQLITE_ROW:
-        found.rows += 1
-        found.sum &+= unsafe Self.sum(ofRow: handle)
+      case SQLITE_ROW: found.add(unsafe Self.sum(ofRow: handle))
       case SQLITE_DONE: return found
       case let code:
         throw DatabaseError(resultCode: ResultCode(rawValue: code))
@@ -39,29 +62,29 @@ extension SettingsQueries {
     }
   }
 
-  /// FNV-1a over the types and the bytes of the columns.
-  private static func sum(ofRow handle: OpaquePointer) -> Int64 {
-    var state: UInt64 = 0xCBF2_9CE4_8422_2325
-    func add(_ number: UInt64) { state = (state ^ number) &* 0x0000_0100_0000_01B3 }
+  private static func sum(ofRow handle: OpaquePointer) -> RowSum {
+    var row = RowSum()
     let count = unsafe sqlite3_column_count(handle)
     for column in 0..<count {
-      let type = unsafe sqlite3_column_type(handle, column)
-      add(UInt64(type))
+      let value = unsafe sqlite3_column_value(handle, column)
+      let type = unsafe sqlite3_value_type(value)
       if type == SQLITE_INTEGER {
-        let number = UInt64(bitPattern: unsafe sqlite3_column_int64(handle, column))
-        for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
-      } else if type != SQLITE_NULL {
-        let start = unsafe sqlite3_column_blob(handle, column)
-        let size = Int(unsafe sqlite3_column_bytes(handle, column))
+        row.add(column: unsafe sqlite3_value_int64(value))
+        continue
+      }
+      row.add(UInt64(type))
+      if type != SQLITE_NULL {
+        let start = unsafe sqlite3_value_blob(value)
+        let size = Int(unsafe sqlite3_value_bytes(value))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: size)
-        add(UInt64(size))
+        row.add(UInt64(size))
         for offset in 0..<size {
           let byte = unsafe bytes[offset]
-          add(UInt64(byte))
+          row.add(UInt64(byte))
         }
       }
     }
-    return Int64(bitPattern: state)
+    return row
   }
 
   /// The sums that a backup has of itself; nil for none.
@@ -99,47 +122,103 @@ public struct BackupVerification: Hashable, Sendable {
 extension StoreReader {
   /// Restores a store from this file in memory, and compares the sums of its tables with those that
   /// the backup was made with. Every page is read, and compared with its checksum; SQLite's
-  /// integrity check and every record are read from what was restored.
+  /// integrity check reads what was restored. Meanwhile another thread reads every record, and sums
+  /// those of members.
   ///
   /// - Complexity: O(size of the file), in time and in memory.
   public func verifyBackup() throws -> BackupVerification {
-    let memory = try DatabaseQueue()
-    do {
-      try store.use { try $0.backup(to: memory) }
-    } catch StoreError.damaged(_, let reason) {
-      return BackupVerification(
-        problems: [StoreProblem(kind: .database, description: reason)], hasSums: false, rows: 0,
-        end: .start)
-    }
-    return try StoreFile.errors(path) {
-      try memory.read { db in
-        let queries = SettingsQueries(db: db, path: path)
-        var problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
-          .filter { $0 != "ok" }.map { StoreProblem(kind: .database, description: $0) }
-        guard problems.isEmpty else {
-          return BackupVerification(problems: problems, hasSums: false, rows: 0, end: .start)
-        }
-        let sums = try queries.sums()
-        let stored = try queries.storedSums()
-        if let stored {
-          for name in Set(sums.keys).union(stored.keys).sorted() where sums[name] != stored[name] {
-            problems.append(
-              StoreProblem(
-                kind: .database,
-                description: "\(name) has \(sums[name]?.rows ?? 0) rows that are not the "
-                  + "\(stored[name]?.rows ?? 0) of the backup"))
+    try store.use { [path, store] pool in
+      let (restored, records) = Parallel.both {
+        try Self.restore(pool, path)
+      } _: {
+        try store.read(pool) { try SettingsQueries(db: $0, path: path).readAll() }
+      }
+      var found = try restored.get()
+      // What SQLite cannot read is not asked any further.
+      if !found.problems.isEmpty {
+        return BackupVerification(problems: found.problems, hasSums: false, rows: 0, end: .start)
+      }
+      var damage: [StoreProblem] = []
+      do { found.sums.merge(try records.get()) { one, _ in one } } catch StoreError.damaged(
+        _, let reason)
+      {
+        damage = [StoreProblem(kind: .row, description: reason)]
+        try store.read(pool) { db in
+          for table in Self.tablesOfMembers {
+            found.sums[table] = try SettingsQueries(db: db, path: path).sum(of: table)
           }
         }
-        do {
-          _ = try queries.forEachRecord { _ in }
-        } catch StoreError.damaged(_, let reason) {
-          problems.append(StoreProblem(kind: .row, description: reason))
-        }
-        return BackupVerification(
-          problems: problems, hasSums: stored != nil,
-          rows: Int(sums.values.reduce(0) { $0 + $1.rows }),
-          end: try queries.cursor(at: queries.lastSequence()))
       }
+      let (sums, stored) = (found.sums, found.stored)
+      let names = stored.map { Set(sums.keys).union($0.keys).sorted() } ?? []
+      let differences = names.filter { sums[$0] != stored?[$0] }.map {
+        StoreProblem(
+          kind: .database,
+          description: "\($0) has \(sums[$0]?.rows ?? 0) rows that are not the "
+            + "\(stored?[$0]?.rows ?? 0) of the backup")
+      }
+      return BackupVerification(
+        problems: differences + damage, hasSums: stored != nil,
+        rows: Int(sums.values.reduce(0) { $0 + $1.rows }), end: found.end)
     }
+  }
+
+  /// Those that are summed as their records are read.
+  fileprivate static let tablesOfMembers: Set<String> = ["members", "member_settings"]
+
+  /// What was found in a backup that was restored in memory.
+  private struct Restored {
+    var problems: [StoreProblem] = []
+    var sums: [String: StoreSum] = [:]
+    var stored: [String: StoreSum]?
+    var end = FeedCursor.start
+  }
+
+  private static func restore(_ pool: DatabasePool, _ path: String) throws -> Restored {
+    let memory = try DatabaseQueue()
+    do {
+      try StoreFile.errors(path) { try pool.backup(to: memory) }
+    } catch StoreError.damaged(_, let reason) {
+      return Restored(problems: [StoreProblem(kind: .database, description: reason)])
+    }
+    return try memory.read { db in
+      let queries = SettingsQueries(db: db, path: path)
+      let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+        .filter { $0 != "ok" }.map { StoreProblem(kind: .database, description: $0) }
+      guard problems.isEmpty else { return Restored(problems: problems) }
+      return Restored(
+        sums: try queries.sums(but: tablesOfMembers), stored: try queries.storedSums(),
+        end: try queries.cursor(at: queries.lastSequence()))
+    }
+  }
+}
+
+extension SettingsQueries {
+  /// Reads everything that ``forEachRecord(_:)`` does.
+  ///
+  /// - Returns: the sums of the tables of members.
+  /// - Throws: ``StoreError/damaged(_:reason:)`` for what cannot be read.
+  fileprivate func readAll() throws -> [String: StoreSum] {
+    var (rows, settingRows) = (StoreSum(), StoreSum())
+    let settings = try MemberSettingRows(self) { settingRows.add($0) }
+    _ = try app()
+    var users: Int64 = 0
+    try forEachUser { _, _, _ in users += 1 }
+    var conversations = NumberedValues<Void>()
+    try forEachConversation { number, _, _, _ in conversations.append(number, ()) }
+    var room: Int64?
+    try forEachMember(settings) { user, conversation, member in
+      if room != conversation {
+        _ = try known(conversations.find(conversation), "members.conversation")
+        room = conversation
+      }
+      _ = try known(user > 0 && user <= users ? user : nil, "members.user")
+      var row = RowSum()
+      row.add(column: conversation)
+      row.add(column: user)
+      row.add(column: member.since.milliseconds)
+      rows.add(row)
+    }
+    return ["members": rows, "member_settings": settingRows]
   }
 }

@@ -132,11 +132,14 @@ final class OpenStore: Sendable {
   ///   by a writer that no lock keeps out.
   /// - Throws: ``StoreError/changedMeanwhile(_:)`` when it was changed again.
   func read<Value>(canRepeat: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
-    try use(canRepeat: canRepeat) { pool in
-      try pool.read { db in
-        try begin(db)
-        return try body(db)
-      }
+    try use(canRepeat: canRepeat) { try read($0, body) }
+  }
+
+  /// Reads with connections that are in use.
+  func read<Value>(_ pool: DatabasePool, _ body: (Database) throws -> Value) throws -> Value {
+    try pool.read { db in
+      try begin(db)
+      return try body(db)
     }
   }
 

@@ -142,38 +142,6 @@ extension DatabaseError {
 }
 
 extension SettingsQueries {
-  /// The engine of what is stored.
-  ///
-  /// - Parameter unknownZones: what is done with users whose time zone the system does not have; the
-  ///   store is whole.
-  func fanout(threads: Int?, unknownZones: UnknownZones = .refuse) throws -> Fanout {
-    var builder = FanoutBuilder(unknownZones: unknownZones)
-    do {
-      try builder.setApp(try app())
-      var users: [Int64: UserIndex] = [:]
-      try forEachUser { id, settings, _ in
-        let index = try builder.intern(user: id)
-        users[Int64(users.count) + 1] = index
-        if let settings { try builder.setUser(id, settings) }
-      }
-      var indices: [Int64: UInt32] = [:]
-      try forEachConversation { number, id, settings, _ in
-        indices[number] = try builder.intern(conversation: id)
-        if let settings { try builder.setConversation(id, settings) }
-      }
-      try forEachMember { user, conversation, member in
-        let index = try known(users[user], "members.user")
-        let target = try known(indices[conversation], "members.conversation")
-        try builder.add(index, toConversationAt: target, member)
-      }
-      return try builder.build(threads: threads)
-    } catch FanoutError.timeZoneData(let error) {
-      throw StoreError.timeZoneData(error)
-    } catch let error as FanoutError {
-      throw StoreError.damaged(path, reason: "\(error)")
-    }
-  }
-
   /// What ``change(_:)`` reads.
   static let feedColumns =
     "sequence, at, change, user, conversation, channel, device, token, old, new"

@@ -58,8 +58,8 @@ enum RecordState: Int64 {
 }
 
 extension SettingsQueries {
-  func state(_ row: Row, _ index: Int, _ column: String) throws -> RecordState {
-    try known(RecordState(rawValue: try get(row, index, column)), column)
+  func state(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> RecordState {
+    try known(RecordState(rawValue: try number(row, index, column)), column)
   }
 
   /// The number of an id that was not removed; nil for another.

@@ -13,6 +13,8 @@ internal import PushModel
   private let handle: OpaquePointer
   private let database: Database
   private var parameter: Int32 = 0
+  /// Whether ``next()`` has come to the end.
+  private var hasEnded = false
 
   init(_ db: Database, _ sql: String) throws {
     statement = try db.makeStatement(sql: sql)
@@ -96,16 +98,25 @@ internal import PushModel
 
   /// Calls `body` with each row.
   mutating func forEach(_ body: (StatementColumns) throws -> Void) throws {
-    parameter = 0
-    var code = unsafe sqlite3_step(handle)
-    while code == SQLITE_ROW {
-      do { try body(unsafe StatementColumns(handle)) } catch {
+    hasEnded = false
+    while let row = try next() {
+      do { try body(row) } catch {
         unsafe sqlite3_reset(handle)
         throw error
       }
-      code = unsafe sqlite3_step(handle)
     }
+  }
+
+  /// The next row, with the values that were bound before the first; nil at the end, and from then
+  /// on.
+  mutating func next() throws -> StatementColumns? {
+    if hasEnded { return nil }
+    parameter = 0
+    let code = unsafe sqlite3_step(handle)
+    if code == SQLITE_ROW { return unsafe StatementColumns(handle) }
+    hasEnded = true
     try finish(code)
+    return nil
   }
 
   private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {
@@ -141,6 +152,45 @@ internal import PushModel
   }
 }
 
+/// Inserts rows of numbers, many by an execution: one costs SQLite more than a row does.
+struct NumberRows: ~Copyable {
+  private var one, many: RepeatedStatement
+  private let columnCount: Int
+  private var values: [Int64] = []
+  private static let rowCount = 64
+
+  /// - Parameter insertion: `INSERT INTO`, and the table.
+  init(_ db: Database, _ insertion: String, columnCount: Int) throws {
+    let row = "(" + Array(repeating: "?", count: columnCount).joined(separator: ", ") + ")"
+    let rows = Array(repeating: row, count: Self.rowCount).joined(separator: ", ")
+    let one = try RepeatedStatement(db, "\(insertion) VALUES \(row)")
+    let many = try RepeatedStatement(db, "\(insertion) VALUES \(rows)")
+    self.one = one
+    self.many = many
+    self.columnCount = columnCount
+    values.reserveCapacity(Self.rowCount * columnCount)
+  }
+
+  /// Adds a row, which is inserted by ``finish()`` at the latest.
+  @inline(__always)
+  mutating func add(_ numbers: Int64...) throws {
+    values.append(contentsOf: numbers)
+    guard values.count == Self.rowCount * columnCount else { return }
+    for value in values { try many.bind(value) }
+    try many.run()
+    values.removeAll(keepingCapacity: true)
+  }
+
+  /// Inserts what is left.
+  mutating func finish() throws {
+    for start in stride(from: 0, to: values.count, by: columnCount) {
+      for value in values[start..<start + columnCount] { try one.bind(value) }
+      try one.run()
+    }
+    values.removeAll(keepingCapacity: true)
+  }
+}
+
 /// The columns of the row that a statement is at. A damaged row may hold anything.
 @safe struct StatementColumns {
   private let handle: OpaquePointer
@@ -150,9 +200,13 @@ internal import PushModel
   func isNull(_ index: Int32) -> Bool { unsafe sqlite3_column_type(handle, index) == SQLITE_NULL }
 
   /// nil for anything but an integer.
+  @inline(__always)
   func number(_ index: Int32) -> Int64? {
-    guard unsafe sqlite3_column_type(handle, index) == SQLITE_INTEGER else { return nil }
-    return unsafe sqlite3_column_int64(handle, index)
+    // The value itself may be read, as a connection is used by one thread at a time; each function
+    // of columns would look for it again.
+    let value = unsafe sqlite3_column_value(handle, index)
+    guard unsafe sqlite3_value_type(value) == SQLITE_INTEGER else { return nil }
+    return unsafe sqlite3_value_int64(value)
   }
 
   /// The UTF-8 of a text or a BLOB; nil for anything else.

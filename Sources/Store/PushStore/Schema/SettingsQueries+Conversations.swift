@@ -37,16 +37,15 @@ extension SettingsQueries {
   func forEachConversation(
     _ body: (Int64, Identifier, ConversationSettings?, RecordState) throws -> Void
   ) throws {
-    let channels = try Row.fetchCursor(
-      db,
-      sql: "SELECT conversation, channel, level FROM channels ORDER BY conversation, channel")
+    var channels = try RepeatedStatement(
+      db, "SELECT conversation, channel, level FROM channels ORDER BY conversation, channel")
     var channel = try channels.next()
-    let conversations = try Row.fetchCursor(
-      db, sql: "SELECT \(Self.conversationColumns) FROM conversations ORDER BY number")
+    var conversations = try RepeatedStatement(
+      db, "SELECT \(Self.conversationColumns) FROM conversations ORDER BY number")
     while let row = try conversations.next() {
-      let number: Int64 = try get(row, 0, "conversations.number")
+      let number = try number(row, 0, "conversations.number")
       var levels: [Identifier: NotificationLevel] = [:]
-      while let next = channel, try get(next, 0, "channels.conversation") == number {
+      while let next = channel, try self.number(next, 0, "channels.conversation") == number {
         levels[try id(next, 1, "channels.channel")] = try level(next, 2, "channels.level")
         channel = try channels.next()
       }
@@ -60,33 +59,28 @@ extension SettingsQueries {
   }
 
   func conversation(_ id: Identifier) throws -> ConversationSettings? {
-    let find = try db.cachedStatement(
-      sql: "SELECT \(Self.conversationColumns) FROM conversations WHERE id = ?")
-    guard let row = try Row.fetchOne(find, arguments: [id.bytes]) else { return nil }
-    let number: Int64 = try get(row, 0, "conversations.number")
-    let rows = try Row.fetchAll(
-      db.cachedStatement(sql: "SELECT channel, level FROM channels WHERE conversation = ?"),
-      arguments: [number])
-    return try conversation(row, try levels(rows, "channels"))
+    var find = try RepeatedStatement(
+      cached: "SELECT \(Self.conversationColumns) FROM conversations WHERE id = ?", db)
+    try find.bind(id)
+    return try find.first { row in
+      var levels: [Identifier: NotificationLevel] = [:]
+      var channels = try RepeatedStatement(
+        cached: "SELECT channel, level FROM channels WHERE conversation = ?", db)
+      try channels.bind(try number(row, 0, "conversations.number"))
+      try channels.forEach {
+        levels[try self.id($0, 0, "channels.channel")] = try level($0, 1, "channels.level")
+      }
+      return try conversation(row, levels)
+    } ?? nil
   }
 
   private func conversation(
-    _ row: Row, _ channels: [Identifier: NotificationLevel]
+    _ row: StatementColumns, _ channels: [Identifier: NotificationLevel]
   ) throws -> ConversationSettings? {
     guard try state(row, 2, "conversations.is_declared") == .declared else { return nil }
     return ConversationSettings(
-      kind: try known(
-        ConversationKind(rawValue: get(row, 3, "conversations.kind")), "conversations.kind"),
-      parent: try findID(row, 4, "conversations.parent"),
+      kind: try kind(row, 3), parent: try parent(row, 4),
       level: try level(row, 5, "conversations.level"), channels: channels)
-  }
-
-  private func levels(_ rows: [Row], _ table: String) throws -> [Identifier: NotificationLevel] {
-    var levels: [Identifier: NotificationLevel] = [:]
-    for row in rows {
-      levels[try id(row, 0, "\(table).channel")] = try level(row, 1, "\(table).level")
-    }
-    return levels
   }
 
   // MARK: Members
@@ -143,51 +137,42 @@ extension SettingsQueries {
     try storedMember(user, of: conversation)?.settings
   }
 
-  /// Calls `body` with every member, by conversation and user; their ids are `ids`' at their
-  /// numbers.
-  func forEachMember(
+  /// Calls `body` with every member, by conversation and user: the numbers, and what is set.
+  ///
+  /// - Parameter settings: all rows of member_settings.
+  /// - Returns: how many of these belong to no member; they have no effect.
+  /// - Complexity: O(members), each table once in the order of its key.
+  @discardableResult func forEachMember(
+    _ settings: consuming MemberSettingRows,
     _ body: (_ user: Int64, _ conversation: Int64, MemberSettings) throws -> Void
-  ) throws {
-    let channels = try Row.fetchCursor(
+  ) throws -> Int {
+    var channels = try RepeatedStatement(
       db,
-      sql: """
-        SELECT user, conversation, channel, level FROM member_channels
-          ORDER BY conversation, user, channel
-        """)
+      """
+      SELECT user, conversation, channel, level FROM member_channels
+        ORDER BY conversation, user, channel
+      """)
     var channel = try channels.next()
-    let members = try Row.fetchCursor(
-      db,
-      sql: """
-        SELECT m.user, m.conversation, m.since, s.level, s.muted_until
-        FROM members m
-          LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
-        ORDER BY m.conversation, m.user
-        """)
+    var settings = settings
+    var members = try RepeatedStatement(
+      db, "SELECT conversation, user, since FROM members ORDER BY conversation, user")
     while let row = try members.next() {
-      let user: Int64 = try get(row, 0, "members.user")
-      let conversation: Int64 = try get(row, 1, "members.conversation")
-      var levels: [Identifier: NotificationLevel] = [:]
-      while let next = channel, try get(next, 0, "member_channels.user") == user,
-        try get(next, 1, "member_channels.conversation") == conversation
+      let conversation = try number(row, 0, "members.conversation")
+      let user = try number(row, 1, "members.user")
+      var member = settings.next(user, conversation)
+      member.since = try instant(row, 2, "members.since")
+      while let next = channel, try number(next, 0, "member_channels.user") == user,
+        try number(next, 1, "member_channels.conversation") == conversation
       {
-        levels[try id(next, 2, "member_channels.channel")] = try level(
+        member.channels[try id(next, 2, "member_channels.channel")] = try level(
           next, 3, "member_channels.level")
         channel = try channels.next()
       }
-      try body(user, conversation, try member(row, levels))
+      try body(user, conversation, member)
     }
     if channel != nil {
       throw StoreError.damaged(path, reason: "member_channels.user names no member")
     }
-  }
-
-  private func member(
-    _ row: Row, _ channels: [Identifier: NotificationLevel]
-  ) throws -> MemberSettings {
-    MemberSettings(
-      level: level(try find(row, 3, "member_settings.level") ?? 0),
-      mutedUntil: try instant(
-        try find(row, 4, "member_settings.muted_until") ?? 0, "member_settings.muted_until"),
-      since: try instant(row, 2, "members.since"), channels: channels)
+    return settings.strayCount
   }
 }

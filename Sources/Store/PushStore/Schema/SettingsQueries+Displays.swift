@@ -138,7 +138,8 @@ extension SettingsQueries {
   /// Replaces how pushes look for every record of an import, which replaces whole records; partial
   /// ones say nothing of it.
   func write(
-    _ content: ContentDirectory, for settings: FanoutSettings, _ partial: (any PartialRecords)?
+    _ content: ContentDirectory, for settings: some ImportedRecords,
+    isPartial: (UserIndex) -> Bool, isPartialMember: (UserIndex, Identifier) -> Bool
   ) throws {
     let wasEmpty = try
       !(Bool.fetchOne(
@@ -149,9 +150,7 @@ extension SettingsQueries {
           """) ?? false)
     let users = wasEmpty && content.count == 0 ? 0 : UInt32(settings.userCount)
     for ordinal in 0..<users
-    where settings.isDeclared(UserIndex(ordinal))
-      && !(partial?.isPartial(UserIndex(ordinal), in: settings) ?? false)
-    {
+    where settings.isDeclared(UserIndex(ordinal)) && !isPartial(UserIndex(ordinal)) {
       let id = settings.id(of: UserIndex(ordinal))
       let display = content.user(id)
       if wasEmpty, display == RecipientDisplay() { continue }
@@ -164,11 +163,11 @@ extension SettingsQueries {
         try writeName(name, ofConversation: try number(conversation: id))
       }
       if wasEmpty, !content.hasNicknames(in: id) { continue }
-      for index in settings.members(of: id)
-      where !(partial?.isPartial(index, of: id, in: settings) ?? false) {
+      try settings.forEachMember(of: id) { index, _ in
+        if isPartialMember(index, id) { return }
         let user = settings.id(of: index)
         let nickname = content.nickname(of: user, in: id)
-        if wasEmpty, nickname == nil { continue }
+        if wasEmpty, nickname == nil { return }
         try writeNickname(
           nickname, ofUser: try number(user: user), in: try number(conversation: id))
       }
@@ -190,21 +189,6 @@ extension SettingsQueries {
       let badge: Int64 = try get(row, 1, "displays.offline_messages")
       let id = try id(row, 0, "users.id")
       return "user \"\(id)\": \(SettingsWriteError.badgeOutOfRange(badge))"
-    }
-  }
-
-  /// Numbers of displays that lead nowhere, table by table.
-  func strayDisplays() throws -> [(column: String, count: Int)] {
-    let references = [
-      ("displays", "user", "users"), ("remarks", "user", "users"),
-      ("nicknames", "user", "users"), ("nicknames", "conversation", "conversations"),
-      ("conversation_names", "conversation", "conversations"),
-    ]
-    return try references.map { table, column, target in
-      let sql = """
-        SELECT count(*) FROM \(table) WHERE \(column) NOT IN (SELECT number FROM \(target))
-        """
-      return ("\(table).\(column)", try Int.fetchOne(db, sql: sql) ?? 0)
     }
   }
 }

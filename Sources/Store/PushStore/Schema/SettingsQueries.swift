@@ -136,19 +136,19 @@ struct SettingsQueries {
 
   /// Calls `body` with every user in the order of numbers; nil for one who has set nothing.
   func forEachUser(_ body: (Identifier, UserSettings?, RecordState) throws -> Void) throws {
-    let devices = try Row.fetchCursor(
-      db, sql: "SELECT \(Self.deviceColumns) FROM devices ORDER BY user, position")
+    var devices = try RepeatedStatement(
+      db, "SELECT \(Self.deviceColumns) FROM devices ORDER BY user, position")
     var device = try devices.next()
-    let users = try Row.fetchCursor(
-      db, sql: "SELECT \(Self.userColumns) FROM users ORDER BY number")
+    var users = try RepeatedStatement(
+      db, "SELECT \(Self.userColumns) FROM users ORDER BY number")
     var count: Int64 = 0
     while let row = try users.next() {
-      let number: Int64 = try get(row, 0, "users.number")
+      let number = try number(row, 0, "users.number")
       count += 1
       // Ids are never forgotten, so a gap is a row that is lost.
       _ = try known(number == count ? number : nil, "users.number")
       var listed: [Device] = []
-      while let next = device, try get(next, 0, "devices.user") == number {
+      while let next = device, try self.number(next, 0, "devices.user") == number {
         listed.append(try self.device(next))
         device = try devices.next()
       }
@@ -159,24 +159,29 @@ struct SettingsQueries {
   }
 
   func user(_ id: Identifier) throws -> UserSettings? {
-    let find = try db.cachedStatement(sql: "SELECT \(Self.userColumns) FROM users WHERE id = ?")
-    guard let row = try Row.fetchOne(find, arguments: [id.bytes]) else { return nil }
-    let number: Int64 = try get(row, 0, "users.number")
-    let devices = try Row.fetchAll(
-      db.cachedStatement(
-        sql: "SELECT \(Self.deviceColumns) FROM devices WHERE user = ? ORDER BY position"),
-      arguments: [number])
-    return try user(row, try devices.map(device))
+    var find = try RepeatedStatement(
+      cached: "SELECT \(Self.userColumns) FROM users WHERE id = ?", db)
+    try find.bind(id)
+    return try find.first { row in
+      var devices: [Device] = []
+      if try flag(row, 15, "users.has_devices") {
+        var list = try RepeatedStatement(
+          cached: "SELECT \(Self.deviceColumns) FROM devices WHERE user = ? ORDER BY position", db)
+        try list.bind(try number(row, 0, "users.number"))
+        try list.forEach { devices.append(try device($0)) }
+      }
+      return try user(row, devices)
+    } ?? nil
   }
 
-  private func user(_ row: Row, _ devices: [Device]) throws -> UserSettings? {
+  private func user(_ row: StatementColumns, _ devices: [Device]) throws -> UserSettings? {
     guard try state(row, 2, "users.is_declared") == .declared else { return nil }
     var user = UserSettings()
     user.level = try level(row, 3, "users.level")
     user.quietHours = try quietHours(row)
-    user.timeZone = try find(row, 9, "users.time_zone")
+    user.timeZone = try findText(row, 9, "users.time_zone")
     user.mutedUntil = try instant(row, 10, "users.muted_until")
-    if let text: String = try find(row, 11, "users.type_levels") {
+    if let text = try findText(row, 11, "users.type_levels") {
       for part in text.split(separator: " ") {
         let pair = part.split(separator: "=")
         let kind = try known(
@@ -185,38 +190,40 @@ struct SettingsQueries {
           try known(pair.count == 2 ? Int64(pair[1]) : nil, "users.type_levels"))
       }
     }
-    user.pushWhenDesktopOnline = try get(row, 12, "users.push_when_desktop_online")
-    user.localInformationMissing = try get(row, 13, "users.local_information_missing")
-    user.localHandledByApp = try get(row, 14, "users.local_handled_by_app")
-    if try get(row, 15, "users.has_devices") { user.devices = devices }
+    user.pushWhenDesktopOnline = try flag(row, 12, "users.push_when_desktop_online")
+    user.localInformationMissing = try flag(row, 13, "users.local_information_missing")
+    user.localHandledByApp = try flag(row, 14, "users.local_handled_by_app")
+    if try flag(row, 15, "users.has_devices") { user.devices = devices }
     return user
   }
 
-  private func quietHours(_ row: Row) throws -> QuietHours? {
-    guard let start: Int = try find(row, 4, "users.quiet_start") else { return nil }
-    if let span: Int = try find(row, 6, "users.quiet_span") {
+  private func quietHours(_ row: StatementColumns) throws -> QuietHours? {
+    if row.isNull(4) { return nil }
+    let start = Int(try number(row, 4, "users.quiet_start"))
+    if !row.isNull(6) {
+      let span = Int(try number(row, 6, "users.quiet_span"))
       let quiet = try? QuietSpan(
         hour: start / 3600, minute: start / 60 % 60, second: start % 60, spanMinutes: span,
-        level: level(try find(row, 7, "users.quiet_level") ?? 0),
-        timeZone: try find(row, 8, "users.quiet_zone"))
+        level: row.isNull(7) ? .unset : level(row, 7, "users.quiet_level"),
+        timeZone: try findText(row, 8, "users.quiet_zone"))
       return .span(try known(quiet, "users.quiet_span"))
     }
-    let end: Int = try find(row, 5, "users.quiet_end") ?? -1
+    let end = row.isNull(5) ? -1 : Int(try number(row, 5, "users.quiet_end"))
     let interval = try? QuietInterval(
       startHour: start / 60, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
     return .interval(try known(interval, "users.quiet_end"))
   }
 
-  private func device(_ row: Row) throws -> Device {
+  private func device(_ row: StatementColumns) throws -> Device {
     Device(
       id: try id(row, 1, "devices.id"),
-      kind: try known(Device.Kind(rawValue: get(row, 2, "devices.kind")), "devices.kind"),
-      state: try known(Device.State(rawValue: get(row, 3, "devices.state")), "devices.state"),
-      hasToken: try get(row, 4, "devices.has_token"),
+      kind: try known(
+        findText(row, 2, "devices.kind").flatMap { Device.Kind(rawValue: $0) }, "devices.kind"),
+      state: try known(
+        findText(row, 3, "devices.state").flatMap { Device.State(rawValue: $0) }, "devices.state"),
+      hasToken: try flag(row, 4, "devices.has_token"),
       notifier: try findID(row, 5, "devices.notifier"),
-      backgroundSince: try find(row, 6, "devices.background_since").map {
-        try instant($0, "devices.background_since")
-      })
+      backgroundSince: row.isNull(6) ? nil : try instant(row, 6, "devices.background_since"))
   }
 
   // MARK: What is read back is checked
@@ -267,6 +274,39 @@ struct SettingsQueries {
 
   func id(_ row: Row, _ index: Int, _ column: String) throws -> Identifier {
     try known(try findID(row, index, column), column)
+  }
+}
+
+/// The same for the rows of statements that are run for many.
+extension SettingsQueries {
+  func number(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> Int64 {
+    try known(row.number(index), column)
+  }
+
+  func flag(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> Bool {
+    try number(row, index, column) != 0
+  }
+
+  func level(
+    _ row: StatementColumns, _ index: Int32, _ column: String
+  ) throws -> NotificationLevel {
+    level(try number(row, index, column))
+  }
+
+  func instant(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> Instant {
+    try instant(try number(row, index, column), column)
+  }
+
+  func findText(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> String? {
+    row.isNull(index) ? nil : try known(row.text(index), column)
+  }
+
+  func findID(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> Identifier? {
+    try findText(row, index, column).map { Identifier($0) }
+  }
+
+  func id(_ row: StatementColumns, _ index: Int32, _ column: String) throws -> Identifier {
+    Identifier(try known(row.text(index), column))
   }
 }
 

@@ -1,0 +1,75 @@
+package import PushModel
+
+/// The records that an engine was built from, read from its tables in the order of the first
+/// appearance of ids.
+package struct FanoutRecords: Sendable {
+  /// The engine.
+  package let fanout: Fanout
+  private let version: FanoutVersion
+  private var tables: Tables { version.engineVersion.tables }
+  /// Whether each conversation was set, rather than only named.
+  private let isSet: [Bool]
+
+  fileprivate init(_ fanout: Fanout, isSet: [Bool]) {
+    self.fanout = fanout
+    version = fanout.currentVersion
+    self.isSet = isSet
+  }
+
+  /// The app's settings.
+  package var app: AppSettings { tables.app }
+
+  /// The number of user ids.
+  package var userCount: Int { tables.userCount }
+
+  /// The id at an index.
+  package func id(of user: UserIndex) -> Identifier { tables.userIDs[user.rawValue] }
+
+  /// Whether a user has settings, or was only named.
+  package func isDeclared(_ user: UserIndex) -> Bool {
+    tables.packedUsers[Int(user.rawValue)].isDeclared
+  }
+
+  /// The settings of a user; those of one never declared are empty.
+  package func user(_ user: UserIndex) -> UserSettings { tables.user(user.rawValue) }
+
+  /// The number of conversations.
+  package var conversationCount: Int { tables.conversations.count }
+
+  /// The ids of all conversations.
+  package var conversationIDs: [Identifier] {
+    (0..<UInt32(conversationCount)).map { tables.conversationIDs[$0] }
+  }
+
+  /// The settings of a conversation; nil for one that was never named.
+  package func conversation(_ id: Identifier) -> ConversationSettings? {
+    tables.conversationIDs.index(of: id).map { tables.conversation($0) }
+  }
+
+  /// Whether a conversation has settings, or is only named by members or threads.
+  package func isDeclared(_ conversation: Identifier) -> Bool {
+    guard let index = tables.conversationIDs.index(of: conversation) else { return false }
+    return Int(index) < isSet.count && isSet[Int(index)]
+  }
+
+  /// Calls `body` with every record of a conversation, in the order of users.
+  package func forEachMember<Failure: Error>(
+    of conversation: Identifier,
+    _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard let index = tables.conversationIDs.index(of: conversation) else { return }
+    try tables.forEachMember(of: index) { (user, record) throws(Failure) in
+      try body(UserIndex(user), tables.member(record))
+    }
+  }
+}
+
+extension FanoutBuilder {
+  /// Builds the engine, and keeps what its tables do not say of the records.
+  ///
+  /// - Complexity: that of ``build(threads:cacheBytes:)``.
+  package consuming func buildRecords() throws(FanoutError) -> FanoutRecords {
+    let isSet = isSet
+    return FanoutRecords(try build(threads: threads), isSet: isSet)
+  }
+}
