@@ -124,6 +124,7 @@ import Testing
     alone.hours.decisions = [0]
     alone.hours.pushes = [0]
     alone.week[72].messages = 1
+    alone.week[72].days = 1
     alone.sizes = [SizeClass(from: 0)]
     alone.sizes[0].messages = 1
     alone.sizes[0].conversations = 1

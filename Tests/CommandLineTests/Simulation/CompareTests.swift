@@ -62,7 +62,7 @@ import Testing
       #expect(result.users.gainers.count == 1 && result.week.count == 168)
       #expect(
         result.users.gains == [
-          ComparedUsersStep(pushes: 1, users: 2, examples: ["u1", "u3"])
+          ComparedUsersStep(pushes: 1, users: 2, examples: ["u1", "u2"])
         ])
       #expect(result.a.name == "no quiet hours by default")
       let named = try place.run(
@@ -222,9 +222,9 @@ import Testing
       ("conversationTable.0.gained", 1, "conversationTable.gained: they add up to 1, and the"),
       ("conversationTable.0.lost", 2, "conversationTable.lost: they add up to 2, and the total"),
       ("conversationTable.0.decisions", 1, "conversationTable[0]: has more pushes than decisions"),
-      ("week.0.messages", 7, "week[0].days: is 0.0, with 7 messages"),
+      ("week.0.messages", 7, "week[0].days: is 0.0, and the hour has 7 messages"),
       ("week.12.messages", 7, "week, messages: they add up to 8, and the total is 2"),
-      ("week.0.days", -1, "week[0].days: is -1.0, with 0 messages"),
+      ("week.0.days", -1, "week[0].days: is -1.0, and the hour has 0 messages"),
       ("week.0.days", 12, "week.days: add up to"),
       ("users.losses.0.users", 4, "users.losses, users: they add up to 4, and there are 3"),
       ("users.losses.0.pushes", 2, "users.losses, pushes: they add up to 6, and there are 3"),

@@ -49,7 +49,7 @@ import Testing
       #expect(hours.contains("hour days messages decisions pushes push rate"))
       #expect(hours.contains("12 1 1 2 2 100.0 %") && hours.contains("11 0 0 0 0 -"))
       #expect(run.errorLines.count == 1)
-      #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushes, "))
+      #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushed, "))
       #expect(
         place.names() == ["messages.ndjson", "presence.csv", "sorted.ndjson", "world.ndjson"])
     }
@@ -152,7 +152,7 @@ import Testing
         rows.suffix(4) == [
           "at message conversation from mentions outcome",
           "2024-06-03T04:00:00Z m2 g1 u3 - push/allowed/default",
-          "2024-06-03T15:30:00Z m1 g1 u9 by name none/quietHours/app",
+          "2024-06-03T15:30:00Z m1 g1 u9 - none/quietHours/app",
           "why, rule by rule: push-fanout explain --settings world.ndjson --messages sorted.ndjson "
             + "--user u1 --message MESSAGE",
         ], "\(rows)")
@@ -345,7 +345,7 @@ import Testing
       #expect(run.output == "")
       #expect(
         run.errorLines == [
-          "push-fanout: interrupted; replayed 1 messages, 2 decisions, 2 pushes; "
+          "push-fanout: interrupted; replayed 1 message, 2 decisions, 2 pushed; "
             + "no output was written"
         ])
       #expect(place.names() == before)

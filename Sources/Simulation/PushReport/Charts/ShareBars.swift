@@ -11,6 +11,8 @@ struct ShareBars {
   struct Bar {
     /// What stands above it; empty for nothing.
     let title: String
+    /// The same for a telephone.
+    var shortTitle = ""
     let parts: [Part]
     /// What stands between the bar and the next one.
     var below: String = ""
@@ -35,7 +37,7 @@ struct ShareBars {
     var top = 0.0
     for bar in bars {
       if !bar.title.isEmpty {
-        canvas.text(bar.title, x: 0, y: top + 14, class: "panel")
+        canvas.text(layout == .wide ? bar.title : bar.shortTitle, x: 0, y: top + 14, class: "panel")
         top += Self.titleHeight
       }
       draw(bar, top: top, width: width, most: most, on: &canvas)

@@ -51,7 +51,8 @@ extension ResultChecks {
       else {
         throw ReportProblem(
           field: "week[\(row)].days",
-          reason: "is \(hour.days), with \(messages(hour)) messages from first to last")
+          reason: "is \(hour.days), and the hour has "
+            + Figures.count(messages(hour), "message"))
       }
     }
     let sum = week.reduce(0) { $0 + $1.days }

@@ -26,6 +26,7 @@ extension CompareReport {
     {
       ShareBars.Bar(
         title: "\(name(letter)): \(Figures.exact(side.pushes)) pushes",
+        shortTitle: "\(letter): \(Figures.exact(side.pushes)) pushes",
         parts: families.map {
           ShareBars.Part(name: $0.name, count: count($0, column), color: $0.color)
         })
