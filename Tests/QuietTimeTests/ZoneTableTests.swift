@@ -48,6 +48,40 @@ import Testing
     #expect(wrong == [])
   }
 
+  /// Around each transition, what a wall clock shows leads back to the first second at which it
+  /// shows that, and what it never shows leads to none.
+  @Test func localTimesLeadBack() throws {
+    var wrong: [String] = []
+    for name in pinnedNames() {
+      let table = try pinned.zone(named: name)
+      var now: Int64 = 86_400
+      while let next = table.nextTransition(after: now), next < Self.year1997 * 2 {
+        now = next
+        let (before, from) = (table.offsetSeconds(at: next - 1), table.offsetSeconds(at: next))
+        for second in [next - 90_000, next - 1, next, next + 1, next + 90_000] {
+          let local = second + table.offsetSeconds(at: second)
+          // Those that a clock shows twice have it first before the transition.
+          let isSecond = second >= next && second - next < before - from
+          let expected = isSecond ? second - (before - from) : second
+          if let found = table.firstSecond(ofLocal: local), found == expected { continue }
+          // Another transition may be as near.
+          let other = table.nextTransition(after: next).map { $0 - next < 200_000 } ?? false
+          if !other { wrong.append("\(name) \(text(second))") }
+        }
+        guard from > before else { continue }
+        for local in [next + before, next + from - 1] where table.firstSecond(ofLocal: local) != nil
+        {
+          wrong.append("\(name) \(text(next)): a time that clocks are put forward over")
+        }
+      }
+    }
+    #expect(wrong == [])
+    #expect(try pinned.zone(named: "UTC").firstSecond(ofLocal: 5) == 5)
+    // Samoa had no 30 December 2011.
+    let apia = try pinned.zone(named: "Pacific/Apia")
+    #expect(apia.firstSecond(ofLocal: utc("2011-12-30T12:00:00Z")) == nil)
+  }
+
   /// At each transition -1 s, 0 and +1 s, and regularly between them, for every name.
   @Test func everyTransitionIsFoundations() throws {
     var wrong: [String] = []

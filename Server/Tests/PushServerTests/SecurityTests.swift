@@ -88,6 +88,7 @@ import Testing
     for text in [
       "", "a read", "a all sha256:\(digest)", "a read sha256:12", "a read md5:\(digest)",
       "a read sha256:\(digest)\nb read sha256:\(digest)",
+      "a read sha256:" + String(repeating: "+f", count: 32),
     ] {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       let error = #expect(throws: OptionError.self) {
@@ -99,6 +100,7 @@ import Testing
       found == [
         " has no key; push-fa", ":1: 2 fields instead", ":1: scopes are decid",
         ":1: the digest is no", ":1: the digest is no", ":2: the key is there",
+        ":1: the digest is no",
       ])
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import PushModel
 import PushStore
 import Testing
@@ -279,6 +280,7 @@ import Testing
     let page = try await server.get("/v1/events?after=\(epoch):1")
     #expect(page.text.split(separator: "\n").count == 1)
     #expect(page.text.contains(#""change":"userLevel""#))
+    #expect(page.text.contains(#""new":"none","old":"default","sequence":2,"user":"u1"}"#))
     #expect(try await server.get("/v1/events?after=\(epoch):7").status == 410)
     #expect(try await server.get("/v1/events?after=7-0000000000000000").status == 410)
     let port = server.port
@@ -303,7 +305,47 @@ import Testing
       return text
     }
     #expect(stream.contains("event: change\ndata: {\"at\":"))
+    #expect(stream.contains(#""new":"all","old":"none","sequence":3"#))
     try await server.stop()
+  }
+
+  /// Whoever waits is sent something in time, whenever others began to wait.
+  @Test func `Followers of events are sent a heartbeat in time`() async throws {
+    let store = try SettingsStore(
+      try TestServer.temporaryFolder().appending(path: "s").path, .create)
+    let tail = FeedTail(store, heartbeat: .seconds(1))
+    let cursor = try store.reader.endOfFeed()
+    // A busy machine may be late; who is sent nothing for longer is so each time.
+    var waits: [Duration] = []
+    for _ in 0..<10 where !Self.areInTime(waits) {
+      waits = try await Self.waits(for: tail, after: cursor)
+    }
+    #expect(Self.areInTime(waits), "\(waits)")
+    try await store.close()
+  }
+
+  private static func areInTime(_ waits: [Duration]) -> Bool {
+    !waits.isEmpty && waits.allSatisfy { $0 > .milliseconds(800) && $0 < .milliseconds(1300) }
+  }
+
+  private static func waits(
+    for tail: FeedTail, after cursor: FeedCursor
+  ) async throws -> [Duration] {
+    try await withThrowingTaskGroup { group in
+      for number in 0..<10 {
+        group.addTask {
+          try await Task.sleep(for: .milliseconds(130 * number))
+          var longest = Duration.zero
+          for _ in 0..<2 {
+            let begin = ContinuousClock.now
+            #expect(try await tail.next(after: cursor, of: nil).text.readableBytes == 0)
+            longest = max(longest, ContinuousClock.now - begin)
+          }
+          return longest
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
   }
 
   @Test func `Members have a version, and explanations their steps`() async throws {

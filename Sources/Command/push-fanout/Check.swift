@@ -9,7 +9,7 @@ struct Check: ParsableCommand {
     discussion: """
       Settings, messages, presence, changes and templates: the kind of a file is detected by its \
       columns or its first record. All files are checked together, so name the settings beside \
-      the messages: they determine the rule set. Every problem is printed.
+      the messages: they determine the rule set. Of each kind of problem the first 20 are printed.
 
       Examples:
 
@@ -19,24 +19,83 @@ struct Check: ParsableCommand {
 
       Of users.csv and members.csv without all columns it says what their rows leave or remove.
 
-      Exit status 0 when nothing is wrong, 1 when something is.
+      Warnings are about what is allowed and probably a mistake: instants before 2000 or more than \
+      ten years ahead, senders, mentioned users and conversations that the settings do not have, \
+      and messages that are not in the order of time.
+
+      Exit status 0 when nothing is wrong, 1 when something is, with --strict also for a warning.
       """)
 
   @Argument(help: ArgumentHelp("Files to check.", valueName: "file"))
   var files: [InputPath]
 
+  @Flag(help: "Exit with status 1 for warnings too.")
+  var strict = false
+
+  @Flag(help: "Print all problems and warnings, not the first 20 of each kind.")
+  var all = false
+
+  @Flag(help: "One JSON object a problem or warning, all of them.")
+  var json = false
+
+  @OptionGroup var habits: QuietOption
+
+  func validate() throws {
+    if files.contains(where: { $0.path == "-" }) {
+      throw ValidationError(
+        "check needs files, which it reads more than once; - is standard input.")
+    }
+  }
+
   func run() throws {
     let bar = ProgressBar("checking")
-    let checker = FileChecker(files.map(\.path)) { bar.update($0) }
+    let checker = FileChecker(files.map(\.path), now: try Clock.now) { bar.update($0) }
     bar.finish()
-    if !checker.problems.isEmpty {
-      Terminal.printResult(TerminalText.lines(checker.problems.map { "\($0)" }))
+    let lines =
+      json
+      ? try checker.problems.map {
+        try Finding(kind: "problem", file: $0.file, line: $0.line, text: "\($0.problem)").encoded()
+      }
+        + checker.warnings.map {
+          try Finding(kind: "warning", file: $0.file, line: $0.line, text: $0.text).encoded()
+        }
+      : shown(checker.problems) { $0.isLike($1) } + shown(checker.warnings) { $0.kind == $1.kind }
+    if !lines.isEmpty {
+      Terminal.printResult(json ? lines.joined(separator: "\n") : TerminalText.lines(lines))
     }
-    for note in checker.notes { Terminal.say(note) }
-    let problems = checker.problems.count
-    Terminal.say(
-      "\(files.count) files, \(checker.recordCount) records, "
-        + (problems == 1 ? "1 problem" : "\(problems) problems"))
-    if problems > 0 { throw ExitCode(1) }
+    for note in checker.notes { Terminal.note(note) }
+    let (problems, warnings) = (checker.problems.count, checker.warnings.count)
+    Terminal.note(
+      "\(files.count.counted("file")), \(checker.recordCount.counted("record")), "
+        + problems.counted("problem") + (warnings == 0 ? "" : ", " + warnings.counted("warning")))
+    if problems > 0 || strict && warnings > 0 { throw ExitCode(1) }
+  }
+
+  private struct Finding: Encodable {
+    let kind, file: String
+    let line: Int?
+    let text: String
+  }
+
+  private static let limit = 20
+
+  /// What is printed of findings: the first of each kind, and how many more there are.
+  private func shown<Finding: CustomStringConvertible>(
+    _ findings: [Finding], _ areLike: (Finding, Finding) -> Bool
+  ) -> [String] {
+    if all { return findings.map { "\($0)" } }
+    var kinds: [(first: Finding, count: Int)] = []
+    var lines: [String] = []
+    for finding in findings {
+      let index = kinds.firstIndex { areLike($0.first, finding) } ?? kinds.count
+      if index == kinds.count { kinds.append((finding, 0)) }
+      kinds[index].count += 1
+      if kinds[index].count <= Self.limit { lines.append("\(finding)") }
+    }
+    for (first, count) in kinds where count > Self.limit {
+      lines.append(
+        "… and \((count - Self.limit).grouped) more like \(first); --all shows them")
+    }
+    return lines
   }
 }

@@ -8,6 +8,42 @@ import PushStore
 import PushSupport
 import QuietTime
 
+/// A word where a command is expected that is none.
+struct UnknownCommand: Error, CustomStringConvertible {
+  /// The commands in front of it, each with a blank in front.
+  let parent: String
+  private let word: String
+  private let nearest: String?
+
+  var description: String {
+    let shown = "\(parent) \(word)".dropFirst()
+    let advice = nearest.map { "; did you mean\(parent) \($0)?" } ?? ""
+    return "there is no command \(shown)\(advice)"
+  }
+
+  /// Finds a mistyped command before its options are read, which are then unknown to what is in front
+  /// of it.
+  ///
+  /// - Parameter root: the program.
+  static func check(
+    _ arguments: [String], of root: any ParsableCommand.Type
+  ) throws(UnknownCommand) {
+    var type = root
+    var parent = ""
+    for word in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
+      let commands = type.configuration.subcommands
+      if commands.isEmpty || word.hasPrefix("-") { return }
+      guard let next = commands.first(where: { $0._commandName == word }) else {
+        let names = commands.map { $0._commandName } + (parent.isEmpty ? ["help"] : [])
+        throw UnknownCommand(
+          parent: parent, word: word, nearest: EditDistance.nearest(to: word, in: names))
+      }
+      type = next
+      parent += " \(word)"
+    }
+  }
+}
+
 /// `push-fanout`: parses, calls, prints; it decides nothing.
 ///
 /// Results go to standard output and nothing else does, so that the output can be piped.
@@ -43,6 +79,7 @@ struct Program: ParsableCommand {
       // First: where /proc is not mounted, Dispatch ends the process soon after its first use.
       let arguments = try CommandArguments.read()
       Interruption.prepare()
+      try UnknownCommand.check(arguments, of: Program.self)
       var command = try parseAsRoot(arguments)
       try FileConflict.check(command)
       try command.run()
@@ -72,6 +109,8 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(error)")
     } catch let argument as CommandArguments.NotUTF8 {
       failUsage(["\(argument)"])
+    } catch let unknown as UnknownCommand {
+      failUsage(["\(unknown)", "See 'push-fanout\(unknown.parent) --help' for more information."])
     } catch let conflict as FileConflict {
       guard conflict.isOfStandardError else { failUsage(["\(conflict)"]) }
       // A message on standard error would be written into the file that is to be kept.
@@ -95,8 +134,20 @@ struct Program: ParsableCommand {
       let values = message[list.upperBound...].components(separatedBy: "\n  - ")
       message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
     }
+    if let nearest = nearestValue(message) { message += " Did you mean '\(nearest)'?" }
     let help = fullMessage(for: error).split(separator: "\n").last
     return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
+  }
+
+  /// The value that was most likely meant by one that is none of an option's.
+  private static func nearestValue(_ message: String) -> String? {
+    guard let value = message.firstMatch(of: /The value '(.*)' is invalid for '.*?(<level>)?'/)
+    else { return nil }
+    let list = message.firstMatch(of: /Please provide (?:one of )?(.*)\.$/)?.output.1
+    let values =
+      list.map { $0.split(whereSeparator: { ", '".contains($0) }).map(String.init) }
+      ?? (value.output.2 == nil ? [] : NotificationLevel.allCases.map(\.name))
+    return EditDistance.nearest(to: String(value.output.1), in: values.filter { $0 != "or" })
   }
 
   /// Ends with exit status 2, saying why.

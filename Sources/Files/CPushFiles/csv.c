@@ -8,6 +8,9 @@
 
 #include "CPushFiles.h"
 
+// A function with the delimiter as a parameter is compiled once for the comma, and once for others.
+#define PF_INLINE static inline __attribute__((always_inline))
+
 size_t pf_whole_lines(const uint8_t *text, size_t length) {
   const uint8_t *found = memrchr(text, '\n', length);
   return found ? (size_t)(found - text) + 1 : 0;
@@ -24,7 +27,11 @@ typedef struct {
   uint64_t edges;
 } pf_masks;
 
-static pf_masks find_masks(const uint8_t *text) {
+PF_INLINE bool is_edge(uint8_t byte, uint8_t delimiter) {
+  return byte == '"' || byte == '\n' || byte == delimiter || byte == '\r';
+}
+
+PF_INLINE pf_masks find_masks(const uint8_t *text, uint8_t delimiter) {
   pf_masks masks = {0, 0, 0};
 #if defined(__SSE2__)
   for (int part = 0; part < 64; part += 16) {
@@ -32,7 +39,8 @@ static pf_masks find_masks(const uint8_t *text) {
     __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
     __m128i feeds = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
     __m128i others = _mm_or_si128(
-      _mm_cmpeq_epi8(bytes, _mm_set1_epi8(',')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
+      _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)delimiter)),
+      _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
     __m128i edges = _mm_or_si128(_mm_or_si128(quotes, feeds), others);
     masks.quotes |= (uint64_t)(unsigned)_mm_movemask_epi8(quotes) << part;
     masks.feeds |= (uint64_t)(unsigned)_mm_movemask_epi8(feeds) << part;
@@ -43,14 +51,10 @@ static pf_masks find_masks(const uint8_t *text) {
     uint8_t byte = text[at];
     masks.quotes |= (uint64_t)(byte == '"') << at;
     masks.feeds |= (uint64_t)(byte == '\n') << at;
-    masks.edges |= (uint64_t)(byte == '"' || byte == '\n' || byte == ',' || byte == '\r') << at;
+    masks.edges |= (uint64_t)is_edge(byte, delimiter) << at;
   }
 #endif
   return masks;
-}
-
-static bool is_edge(uint8_t byte) {
-  return byte == '"' || byte == '\n' || byte == ',' || byte == '\r';
 }
 
 // The parity of the bits up to each one.
@@ -63,13 +67,12 @@ static size_t behind_last(size_t block, uint64_t feeds, size_t otherwise) {
   return feeds ? block + 64 - (size_t)__builtin_clzll(feeds) : otherwise;
 }
 
-size_t pf_csv_whole_rows(const uint8_t *text, size_t length) {
-  if (!memchr(text, '"', length)) return pf_whole_lines(text, length);
+PF_INLINE size_t whole_rows(const uint8_t *text, size_t length, uint8_t delimiter) {
   size_t whole = 0;
   uint64_t inside = 0;  // all ones if the block begins inside quotes
   uint64_t before = 1;  // whether the byte in front of the block is an edge
   for (size_t block = 0; block < length; block += 64) {
-    pf_masks masks = find_masks(text + block);
+    pf_masks masks = find_masks(text + block, delimiter);
     if (length - block < 64) {
       uint64_t behind = ~0ULL << (length - block);
       masks.quotes &= ~behind;
@@ -77,7 +80,7 @@ size_t pf_csv_whole_rows(const uint8_t *text, size_t length) {
       masks.edges |= behind;
     }
     uint64_t quoted = prefix_parity(masks.quotes) ^ inside;
-    uint64_t next = block + 64 >= length || is_edge(text[block + 64]);
+    uint64_t next = block + 64 >= length || is_edge(text[block + 64], delimiter);
     uint64_t opening = masks.quotes & quoted;
     uint64_t closing = masks.quotes & ~quoted;
     uint64_t feeds = masks.feeds & ~quoted;
@@ -101,6 +104,12 @@ size_t pf_csv_whole_rows(const uint8_t *text, size_t length) {
   return whole;
 }
 
+size_t pf_csv_whole_rows(const uint8_t *text, size_t length, uint8_t delimiter) {
+  if (!memchr(text, '"', length)) return pf_whole_lines(text, length);
+  if (delimiter == ',') return whole_rows(text, length, ',');
+  return whole_rows(text, length, delimiter);
+}
+
 bool pf_csv_ends_in_lone_return(const uint8_t *text, size_t length, bool otherwise) {
   for (size_t at = length; at-- > 0;) {
     if (text[at] != '\r' && text[at] != '\n') return false;
@@ -112,14 +121,15 @@ bool pf_csv_ends_in_lone_return(const uint8_t *text, size_t length, bool otherwi
 // MARK: The cells of a row
 
 // A bit for each of 16 bytes that may end a cell; few others are up to a comma.
-static unsigned find_ends(const uint8_t *text) {
+PF_INLINE unsigned find_ends(const uint8_t *text, uint8_t delimiter) {
+  uint8_t last = delimiter > '"' ? delimiter : '"';
 #if defined(__SSE2__)
   __m128i bytes = _mm_loadu_si128((const __m128i *)text);
-  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(',')), bytes);
+  __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8((char)last)), bytes);
   return (unsigned)_mm_movemask_epi8(low);
 #else
   unsigned mask = 0;
-  for (unsigned at = 0; at < 16; at++) mask |= (unsigned)(text[at] <= ',') << at;
+  for (unsigned at = 0; at < 16; at++) mask |= (unsigned)(text[at] <= last) << at;
   return mask;
 #endif
 }
@@ -174,9 +184,9 @@ static size_t count_line_feeds(const uint8_t *text, size_t length) {
   return count;
 }
 
-void pf_csv_split(
-  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, uint8_t *scratch,
-  pf_csv_row *row) {
+PF_INLINE void split(
+  const uint8_t *text, size_t length, uint8_t delimiter, pf_csv_cell *cells, size_t capacity,
+  uint8_t *scratch, pf_csv_row *row) {
   const uint8_t *const scratch_start = scratch;
   size_t count = 0;
   size_t start = 0;
@@ -199,7 +209,7 @@ cell:
     }
     at++;
     if (at == length) goto done;
-    if (text[at] == ',') {
+    if (text[at] == delimiter) {
       start = at + 1;
       goto cell;
     }
@@ -207,11 +217,11 @@ cell:
     goto stray_quote;
   }
   for (size_t block = start; block < length; block += 16) {
-    for (unsigned mask = find_ends(text + block); mask != 0; mask &= mask - 1) {
+    for (unsigned mask = find_ends(text + block, delimiter); mask != 0; mask &= mask - 1) {
       at = block + (size_t)__builtin_ctz(mask);
       if (at >= length) goto text_end;
       uint8_t byte = text[at];
-      if (byte == ',') {
+      if (byte == delimiter) {
         if (count < capacity) cells[count] = (pf_csv_cell){text + start, at - start};
         count++;
         start = at + 1;
@@ -254,4 +264,13 @@ done:
   row->cell_count = count;
   row->line_feeds = has_quotes ? count_line_feeds(text, used) : text[used - 1] == '\n';
   row->is_verbatim = scratch == scratch_start;
+}
+
+void pf_csv_split(
+  const uint8_t *text, size_t length, uint8_t delimiter, pf_csv_cell *cells, size_t capacity,
+  uint8_t *scratch, pf_csv_row *row) {
+  if (delimiter == ',')
+    split(text, length, ',', cells, capacity, scratch, row);
+  else
+    split(text, length, delimiter, cells, capacity, scratch, row);
 }

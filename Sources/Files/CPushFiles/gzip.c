@@ -10,6 +10,8 @@ struct pf_gzip {
   bool inside;
   // Whether a member has ended.
   bool any;
+  // Whether zeros follow the last member, behind which there may be nothing else.
+  bool padded;
 };
 
 pf_gzip *pf_gzip_create(void) {
@@ -40,6 +42,12 @@ pf_gzip_status pf_gzip_inflate(
     if (!gzip->inside) {
       if (stream->avail_in == 0) {
         if (gzip->any) status = PF_GZIP_AT_END;
+        break;
+      }
+      if (gzip->any && (gzip->padded || *stream->next_in == 0)) {
+        gzip->padded = true;
+        for (; stream->avail_in > 0 && *stream->next_in == 0; stream->avail_in--) stream->next_in++;
+        status = stream->avail_in > 0 ? PF_GZIP_TRAILING : PF_GZIP_AT_END;
         break;
       }
       if (gzip->any) inflateReset(stream);

@@ -1,4 +1,5 @@
-internal import PushModel
+public import PushModel
+internal import PushSupport
 
 /// Validates files of settings and messages, whatever they are, as one world.
 public struct FileChecker {
@@ -14,22 +15,30 @@ public struct FileChecker {
   public private(set) var templates: [String] = []
   /// What is wrong: of settings, templates, messages, presence and changes, in this order.
   public private(set) var problems: [FileProblem] = []
+  /// What is allowed and probably a mistake, of messages, presence, changes and settings.
+  public var warnings: [FileWarning] { finder.found }
+  private var finder: WarningFinder
   /// What rows of files do to records that exist, of files that lack columns.
   public private(set) var notes: [String] = []
   /// The number of records in all files.
   public private(set) var recordCount = 0
   /// Those that changes make or change.
-  private var changedConversations: Set<Identifier> = []
+  private var changed = ChangedNames()
 
   /// Checks files.
   ///
   /// A CSV file is told by its columns and an NDJSON file by its first record; settings are read
   /// first, whatever the order, as messages are judged by their rules.
   ///
-  /// - Parameter progress: called now and then with the share of the file at hand that has been
-  ///   read, 0...1; not called when it is not known.
+  /// - Parameters:
+  ///   - now: from when on an instant may be too far ahead; nil for none to be.
+  ///   - progress: called now and then with the share of the file at hand that has been read, 0...1;
+  ///     not called when it is not known.
   /// - Complexity: O(bytes); the settings are in memory.
-  public init(_ paths: [String], progress: @escaping (Double) -> Void = { _ in }) {
+  public init(
+    _ paths: [String], now: Instant? = nil, progress: @escaping (Double) -> Void = { _ in }
+  ) {
+    finder = WarningFinder(now)
     for path in paths { sort(path) }
     let (settings, found, records) = SettingsLoader.check(
       world, LoadOptions(progress: progress))
@@ -39,14 +48,15 @@ public struct FileChecker {
     let (_, wrong, count) = TemplateReader.check(templates)
     problems += wrong
     recordCount += count
-    for path in messages { checkMessages(path, settings.app.rules, progress) }
-    // Changes may make the conversations of presence, and are reported behind them.
+    // Changes may make the conversations of messages and presence, and are reported behind them.
     let start = problems.count
     for path in changes { checkChanges(path, settings.app.rules) }
     let ofChanges = problems[start...]
     problems.removeSubrange(start...)
+    for path in messages { checkMessages(path, settings, progress) }
     for path in presence { checkPresence(path, settings) }
     problems += ofChanges
+    finder.note(settings, world)
   }
 
   /// Says of each file of users and members that lacks columns what its rows change.
@@ -86,8 +96,11 @@ public struct FileChecker {
           presence.append(path)
         } else if header.contains("user") {
           world.members.append(path)
-        } else {
+        } else if header.contains(where: UserColumns.names.contains) {
           world.users.append(path)
+        } else {
+          // Most likely an export, of which messages can be read by its own names.
+          messages.append(path)
         }
       case .ndjson:
         switch try JSONLines.contents(of: path) {
@@ -96,7 +109,8 @@ public struct FileChecker {
         case .changes: changes.append(path)
         case .settings: world.settings.append(path)
         }
-      case nil: throw path.hasSuffix(".parquet") ? .isParquet : .unknownFileKind
+      case nil:
+        throw FilePath.has(path, extension: ".parquet") ? .isParquet : .unknownFileKind
       }
     } catch {
       problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
@@ -107,7 +121,7 @@ public struct FileChecker {
   /// one comes before is judged by a replay.
   private mutating func checkPresence(_ path: String, _ settings: FanoutSettings) {
     let isJudged = world.count > 0
-    let changed = changedConversations
+    let changed = changed.conversations
     do throws(FileProblem) {
       let reader = try PresenceReader(path: path)
       checkInOrder(path, "row", line: { reader.lineNumber }) { () throws(FileProblem) in
@@ -129,16 +143,21 @@ public struct FileChecker {
   private mutating func checkChanges(_ path: String, _ rules: RuleSet) {
     do throws(FileProblem) {
       let reader = try SettingsChangeReader(path: path, rules: rules)
-      var named: Set<Identifier> = []
+      var named = ChangedNames()
       checkInOrder(path, "change", line: { reader.lineNumber }) { () throws(FileProblem) in
         let change = try reader.next()
         switch change?.record {
-        case .conversation(let id, _), .member(_, let id, _, _): named.insert(id)
-        case .app, .user, nil: break
+        case .conversation(let id, _): named.conversations.insert(id)
+        case .member(let user, let id, _, _):
+          named.conversations.insert(id)
+          named.users.insert(user)
+        case .user(let id, _): named.users.insert(id)
+        case .app, nil: break
         }
         return change?.at
       }
-      changedConversations.formUnion(named)
+      changed.conversations.formUnion(named.conversations)
+      changed.users.formUnion(named.users)
     } catch {
       problems.append(error)
     }
@@ -157,6 +176,7 @@ public struct FileChecker {
       do throws(FileProblem) {
         guard let at = try next() else { return }
         recordCount += 1
+        finder.note(at, "at", path, line: line())
         guard at >= last else {
           throw FileProblem(file: path, line: line(), problem: .outOfOrder(name))
         }
@@ -169,24 +189,27 @@ public struct FileChecker {
   }
 
   private mutating func checkMessages(
-    _ path: String, _ rules: RuleSet, _ progress: (Double) -> Void
+    _ path: String, _ settings: FanoutSettings, _ progress: (Double) -> Void
   ) {
     let reader: MessageReader
     do throws(FileProblem) {
-      reader = try MessageReader(path: path, rules: rules)
+      reader = try MessageReader(path: path, rules: settings.app.rules)
     } catch {
       problems.append(error)
       return
     }
+    var warnings = MessageWarnings(path, world.count > 0 ? settings : nil)
     while true {
       do throws(FileProblem) {
-        guard try reader.nextWithContent() != nil else { break }
+        guard let message = try reader.nextWithContent()?.message else { break }
+        warnings.note(message, line: reader.lineNumber, &finder)
         if reader.recordCount & 0x3FFF == 0, let share = reader.progress { progress(share) }
       } catch {
         problems.append(error)
         if !error.isOfOneLine { break }
       }
     }
+    warnings.finish(changed, &finder)
     recordCount += reader.recordCount
   }
 }
@@ -194,7 +217,7 @@ public struct FileChecker {
 extension CSVTable {
   /// The names in a file's header, whatever they are.
   static func header(of path: String) throws(FileProblem.Problem) -> [String] {
-    let table = try CSVTable(.path(path), columns: nil, required: [])
+    let table = try CSVTable(.path(path), nil)
     return table.header
   }
 }

@@ -4,7 +4,8 @@ public import PushModel
 ///
 /// - Source: formats.md, "CSV".
 public enum UserListReader {
-  static let columns = ["user", "source"]
+  static let layout = CSVLayout(
+    name: "lists of users", columns: ["user", "source"], required: ["user"])
 
   /// The ids in the column `user`; a column `source` has no effect.
   ///
@@ -13,7 +14,7 @@ public enum UserListReader {
   public static func read(path: String) throws(FileProblem) -> Set<Identifier> {
     let table: CSVTable
     do throws(FileProblem.Problem) {
-      table = try CSVTable(.path(path), columns: columns, required: ["user"])
+      table = try CSVTable(.path(path), layout)
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }

@@ -72,6 +72,20 @@ public struct ZoneTable: Hashable, Sendable {
     return second < 0 ? second + 86_400 : second
   }
 
+  /// The first second at which the wall clock shows a time, given as the seconds that UTC would have
+  /// then; nil for a time that clocks are put forward over.
+  public func firstSecond(ofLocal seconds: Int64) -> Int64? {
+    // No zone is a day from UTC.
+    var start = seconds - 86_400
+    while true {
+      let found = seconds - offsetSeconds(at: start)
+      let end = nextTransition(after: start)
+      if found >= start, end.map({ found < $0 }) ?? true { return found }
+      guard let end, end <= seconds + 86_400 else { return nil }
+      start = end
+    }
+  }
+
   /// The first second after `utcSeconds` at which another offset begins; nil when there is none.
   public func nextTransition(after utcSeconds: Int64) -> Int64? {
     let inTable = folded(utcSeconds)

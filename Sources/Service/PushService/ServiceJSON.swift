@@ -97,6 +97,8 @@ public enum ServiceJSON {
     json.add("conversation", event.conversation?.text)
     json.add("cursor", event.cursor)
     json.add("device", event.device?.text)
+    json.add("new", event.new)
+    json.add("old", event.old)
     json.add("sequence", raw: "\(event.sequence)")
     json.add("user", event.user?.text)
     return json.end()

@@ -104,13 +104,16 @@ public struct ServiceEvent: Hashable, Sendable {
   public let channel: Identifier?
   /// The device that made the change, which need not be notified.
   public let device: Identifier?
+  /// What was set before, and what is set since, in words; nil for nothing, or where it is not known.
+  public let old, new: String?
   /// The cursor of this entry, after which a reader continues.
   public let cursor: String
 
   /// An entry of a feed.
   public init(
     sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
-    conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
+    conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil,
+    old: String? = nil, new: String? = nil
   ) {
     self.sequence = sequence
     self.cursor = cursor
@@ -120,6 +123,7 @@ public struct ServiceEvent: Hashable, Sendable {
     self.conversation = conversation
     self.channel = channel
     self.device = device
+    (self.old, self.new) = (old, new)
   }
 }
 

@@ -51,6 +51,11 @@ public final class StoreReader: Sendable {
   /// - Complexity: O(log users).
   public func user(_ id: Identifier) throws -> UserSettings? { try read { try $0.user(id) } }
 
+  /// Whether there is a user: one with settings, or a member of a conversation.
+  public func hasUser(_ id: Identifier) throws -> Bool {
+    try read { try $0.number(known: id, .users) != nil }
+  }
+
   /// A record, with the number of the last entry of the feed at that time, which
   /// ``StoreWrite/checkUnchanged(since:)`` takes.
   public struct NumberedRecord: Sendable {

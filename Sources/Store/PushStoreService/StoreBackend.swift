@@ -55,12 +55,7 @@ public struct StoreBackend: SettingsBackend {
   ///   the feed does not have that entry, so that nothing is missed unknowingly.
   public func events(after cursor: String = "0", limit: Int = 1000) throws -> [ServiceEvent] {
     guard let cursor = FeedCursor(cursor) else { throw ServiceError.unknownCursor(cursor) }
-    return try store.changes(after: cursor, limit: max(0, limit)).map { event in
-      ServiceEvent(
-        sequence: event.sequence, cursor: event.cursor.description, at: event.at,
-        change: event.change.rawValue, user: event.user,
-        conversation: event.conversation, channel: event.channel, device: event.device)
-    }
+    return try store.changes(after: cursor, limit: max(0, limit)).map { ServiceEvent($0) }
   }
 
   /// Records are imported, which checks references between them and with the stored settings.
@@ -72,5 +67,15 @@ public struct StoreBackend: SettingsBackend {
     for member in batch.removedMembers {
       try write.removeMember(member.user, of: member.conversation)
     }
+  }
+}
+
+extension ServiceEvent {
+  /// An entry of a store's feed.
+  public init(_ event: ChangeEvent) {
+    self.init(
+      sequence: event.sequence, cursor: event.cursor.description, at: event.at,
+      change: event.change.rawValue, user: event.user, conversation: event.conversation,
+      channel: event.channel, device: event.device, old: event.old, new: event.new)
   }
 }

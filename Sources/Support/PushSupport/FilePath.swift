@@ -15,6 +15,23 @@ package enum FilePath {
     return String(path)
   }
 
+  /// The path without an extension like `.gz`, in whatever case it is written; nil if it has another
+  /// end.
+  package static func without(_ path: String, extension end: String) -> String? {
+    let (bytes, end) = (path.utf8, end.utf8)
+    guard bytes.count >= end.count,
+      zip(bytes.suffix(end.count), end).allSatisfy({ byte, letter in
+        byte == letter || byte | 0x20 == letter && (0x61...0x7A).contains(letter)
+      })
+    else { return nil }
+    return String(decoding: bytes.dropLast(end.count), as: UTF8.self)
+  }
+
+  /// Whether a path ends in an extension like `.gz`, in whatever case it is written.
+  package static func has(_ path: String, extension end: String) -> Bool {
+    without(path, extension: end) != nil
+  }
+
   /// The path of what is there, without symbolic links; nil when there is nothing, with the reason
   /// in ``SystemError/last``.
   package static func real(_ path: String) -> String? {

@@ -154,7 +154,9 @@ import Testing
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
       #expect(
         try first().hasPrefix("Settings as of now; changed after the message, imported at 20"))
-      for change in [["--quiet", "21:00-09:00"], ["--level", "mention"], ["--level", "all"]] {
+      for change in [
+        ["--quiet-hours", "21:00-09:00"], ["--level", "mention"], ["--level", "all"],
+      ] {
         let at = ["--at", "2024-06-04T12:00:00Z"]
         _ = try place.run(["settings", "set", "--store", "s", "--user", "u1"] + change + at)
       }
@@ -274,6 +276,11 @@ import Testing
       try place.write(["conversation,at", "g1,x", "g1,5,6", "g1,6"], as: "m.csv")
       let run = try place.run(
         "check", "m.csv", "messages.ndjson", "users.csv", "more.ndjson", "world.ndjson")
+      let warnings = [
+        "messages.ndjson: warning: 1 conversation that the settings do not have: g9 (line 3)",
+        "messages.ndjson: warning: 1 sender that the settings do not have: u9 (line 1)",
+        "messages.ndjson:2: warning: the instant is earlier than that of the message before",
+      ]
       #expect(
         run.lines == [
           #"more.ndjson:1: "since" is not allowed in "t1", a thread: its recipients are its parent's"#,
@@ -286,18 +293,102 @@ import Testing
           #"m.csv:2: "at": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#
             + "or an RFC 3339 time with an offset or Z",
           "m.csv:3: 3 cells in a row of 2 columns",
-        ])
+          #"m.csv:4: warning: "at": 6 is 1970-01-01, before 2000"#,
+        ] + warnings + [#"settings: warning: "since": 5 is 1970-01-01, before 2000 (u2 in t1)"#])
       // The rows lack columns, which an import and a file beside take differently.
       let note =
         "users.csv: has no column of quiet hours, timeZone, mutedUntil: imported into a store, its "
         + "rows leave what is stored; beside records of a settings.ndjson, they remove it"
-      #expect(run.errorLines == [note, "5 files, 21 records, 9 problems"])
+      #expect(run.errorLines == [note, "5 files, 21 records, 9 problems, 5 warnings"])
       #expect(run.status == 1)
 
       let clean = try place.run("check", "messages.ndjson", "world.ndjson")
-      #expect(clean.output == "")
-      #expect(clean.errorLines == ["2 files, 9 records, 0 problems"])
+      #expect(clean.lines == warnings)
+      #expect(clean.errorLines == ["2 files, 9 records, 0 problems, 3 warnings"])
       #expect(clean.status == 0)
+      let strict = try place.run("check", "--strict", "messages.ndjson", "world.ndjson")
+      #expect(strict.lines == warnings)
+      #expect(strict.status == 1)
+      #expect(try place.run("check", "--strict", "world.ndjson").status == 0)
+    }
+  }
+
+  @Test func checkWarnsOfWhatIsProbablyAMistake() throws {
+    try withWorkplace { place in
+      let members = ["ann", "bob", "cai", "dee", "fay"].map {
+        #"{"kind":"member","conversation":"team","user":"\#($0)","mutedUntil":1717428600}"#
+      }
+      try place.write(
+        [
+          #"{"kind":"user","id":"ann","mutedUntil":1717428600}"#, #"{"kind":"user","id":"bob"}"#,
+        ] + members, as: "team.ndjson")
+      try place.write(
+        [
+          "conversation,at,sender,mentions", "team,1717428600,ann,", "team,1717428600123456,ann,",
+          "team,5,bot,", "taem,1717428600000,bot,", "x,2024-06-03T15:30:01Z,robot,",
+          "y,2024-06-03T15:30:02Z,third,", "z,2024-06-03T15:30:03Z,fourth,nobody",
+          #"team,2024-06-03T15:30:00Z,ann,"ann,fay""#, "team,2024-06-03T15:30:00Z,ann,ann; fay",
+          "team,2024-06-03T15:30:04Z,ann,Fay;FAY", "team,2124-06-03T15:30:04Z,ann,",
+        ], as: "messages.csv")
+      try place.write(["ts,conversation,user,online", "1717428600,team,ann,1"], as: "presence.csv")
+      try place.write(
+        [#"{"id":"m","conversation":"later","at":1717428600000,"sender":"new"}"#],
+        as: "others.ndjson")
+      try place.write(
+        [#"{"kind":"member","conversation":"later","user":"new","at":1717428600}"#],
+        as: "changes.ndjson")
+      let seconds = "1717428600 is 1970-01-20; are these seconds? 1717428600000 is 2024-06-03"
+      let run = try place.run(
+        "check", "team.ndjson", "messages.csv", "presence.csv", "others.ndjson", "changes.ndjson")
+      let expected = """
+        changes.ndjson:1: warning: "at": \(seconds)
+        messages.csv:2: warning: "at": \(seconds)
+        messages.csv:3: warning: "at": 1717428600123456 is in the year 56,393; are these \
+        microseconds? 1717428600123 is 2024-06-03
+        messages.csv:4: warning: "at": 5 is 1970-01-01, before 2000
+        messages.csv:9: warning: "mentions": "ann,fay" is one user, whom the settings do not have; \
+        lists are separated by ;
+        messages.csv:10: warning: "mentions": " fay" with a blank is not "fay"
+        messages.csv:12: warning: "at": 4873102204000 is 2124-06-03, more than ten years ahead
+        messages.csv: warning: 4 conversations that the settings do not have: taem (line 5), x (line \
+        6), y (line 7) and 1 more
+        messages.csv: warning: 4 senders that the settings do not have: bot (line 4), robot (line 6), \
+        third (line 7) and 1 more
+        messages.csv: warning: 1 mentioned user that the settings do not have: nobody (line 8)
+        messages.csv:4: warning: the instant is earlier than that of the message before; so is 1 \
+        later one
+        presence.csv:2: warning: "at": \(seconds)
+        team.ndjson: warning: "mutedUntil": \(seconds) (ann)
+        team.ndjson: warning: "mutedUntil": \(seconds) (ann in team, bob in team, cai in team and 2 \
+        more)
+
+        """
+      #expect(run.output == expected)
+      #expect(run.status == 0)
+      // Nothing is unknown without settings.
+      let alone = try place.run("check", "others.ndjson")
+      #expect(alone.output == "" && alone.status == 0)
+    }
+  }
+
+  @Test func ofEqualProblemsTheFirstArePrinted() throws {
+    try withWorkplace { place in
+      var rows: [String] = ["conversation,at,sender"]
+      for number in 1...100_000 { rows.append("team,\(number)x,") }
+      rows += ["team", "team,1717428600,"]
+      try place.write(rows, as: "messages.csv")
+      try place.write([#"{"kind":"user","id":"ann"}"#], as: "a.ndjson")
+      let run = try place.run("check", "messages.csv", "a.ndjson")
+      #expect(run.lines.count == 24)
+      #expect(
+        run.lines[0] == #"messages.csv:2: "at": 1x is not an instant; give Unix milliseconds, "#
+          + "0 to 9007199254740991, or an RFC 3339 time with an offset or Z")
+      #expect(run.lines[20] == "messages.csv:100002: 1 cells in a row of 3 columns")
+      #expect(run.lines[21] == "… and 99,980 more like \(run.lines[0]); --all shows them")
+      #expect(run.errorLines == ["2 files, 100003 records, 100001 problems, 2 warnings"])
+      let all = try place.run("check", "--all", "messages.csv", "a.ndjson")
+      #expect(all.lines.count == 100_003)
+      #expect(run.status == 1 && all.status == 1)
     }
   }
 
@@ -314,7 +405,8 @@ import Testing
         + "with or without .gz"
       #expect(
         run.lines.sorted() == [
-          "d.csv: is a directory; name a file", "e.csv:1: the file is empty",
+          "d.csv: is a directory; name a file",
+          "e.csv:1: has no header; the first line of CSV names the columns",
           "e.ndjson:1: the file is empty", "none.csv: cannot be opened: No such file or directory",
           "none.ndjson: cannot be opened: No such file or directory", "w.gz: \(kind)",
           "y.txt: \(kind)",

@@ -54,7 +54,9 @@ import Testing
       push    allowed            default                      2    40.0 %
       none    notMentioned       app                          1    20.0 %
       none    quietHours         app                          1    20.0 %
-      push    allowed            app                          1    20.0 %\n
+      push    allowed            app                          1    20.0 %
+
+      1 message to unknown conversations: g9 (line 3)\n
       """
     ),
     (["--format", "summary", "--json"], summaryJSON), (["--json"], summaryJSON),
@@ -63,7 +65,7 @@ import Testing
 
   private static let summaryJSON = """
     {"messages":3,"decisions":5,"counts":{"none/notMentioned/app":1,"none/quietHours/app":1,\
-    "push/allowed/app":1,"push/allowed/default":2}}\n
+    "push/allowed/app":1,"push/allowed/default":2},"unknownConversations":1}\n
     """
 
   private static let devices = """
@@ -91,7 +93,8 @@ import Testing
       #expect(Set(runs.map(\.status)) == [0])
       #expect(
         runs.allSatisfy {
-          $0.errorLines.count == 1
+          $0.errorLines.count == 2
+            && $0.errorLines[0] == "1 message to unknown conversations: g9 (line 3)"
             && isLastLine($0.errorLines.last, "3 messages, 5 decisions, 3 pushes")
         })
     }
@@ -157,6 +160,123 @@ import Testing
         "evaluate", "--users", "users.csv", "--members", "members.csv", "--messages", "m.csv.gz",
         "--format", "pushlist")
       #expect(packed.lines == rows)
+    }
+  }
+
+  /// A night without traffic is no error, and a file without a header is one.
+  @Test func aFileMayHaveNoMessages() throws {
+    try withWorkplace { place in
+      try place.shell(
+        """
+        : >empty.ndjson; gzip -c empty.ndjson >empty.ndjson.gz; echo conversation,at >empty.csv
+        """)
+      let world = ["--settings", "world.ndjson", "--messages"]
+      for file in ["empty.ndjson", "empty.ndjson.gz", "empty.csv"] {
+        for command in [
+          ["evaluate", "--format", "csv"], ["evaluate", "--engine", "reference"], ["render"],
+          ["replay"], ["replay", "--per-person", "--json"], ["compare", "--b", "unset.level=none"],
+          ["profile"],
+        ] {
+          let run = try place.run([command[0]] + world + [file] + command.dropFirst())
+          #expect(run.status == 0, "\(command) \(file): \(run.errors)")
+          #expect(run.errors.hasPrefix("0 messages, "), "\(command) \(file): \(run.errors)")
+        }
+        let explained = try place.run(
+          ["explain"] + world + [file, "--message", "m1", "--user", "u1"])
+        #expect(
+          explained.errors == "push-fanout: no message in \(file) has the id \"m1\"\n")
+      }
+      let piped = try place.shell(
+        "\"$0\" evaluate --settings world.ndjson --messages - --format csv </dev/null")
+      #expect(piped.status == 0 && piped.output == "message,user,action,reason,scope\n")
+      let none = try place.shell(
+        "\"$0\" evaluate --settings world.ndjson --messages csv:- </dev/null")
+      #expect(none.errors == "-:1: has no header; the first line of CSV names the columns\n")
+      #expect(none.status == 1 && none.output == "")
+    }
+  }
+
+  @Test func namesMayBeInCapitals() throws {
+    try withWorkplace { place in
+      try place.shell(
+        """
+        gzip -c messages.ndjson >M.NDJSON.GZ; printf 'conversation,user\\ng1,u1\\n' >MEMBERS.CSV
+        printf 'id,conversation,at\\nm1,g1,1717401600000\\n' | tee M.CSV | gzip >M.Csv.Gz
+        """)
+      let packed = try place.run(
+        "evaluate", "--settings", "world.ndjson", "--messages", "M.NDJSON.GZ")
+      #expect(packed.output == Self.ndjson, "\(packed.errors)")
+      let members = ["evaluate", "--members", "MEMBERS.CSV", "--format", "csv", "--messages"]
+      let runs = try ["M.CSV", "M.Csv.Gz"].map { try place.run(members + [$0]) }
+      #expect(runs.map(\.lines.last) == Array(repeating: "m1,u1,push,allowed,default", count: 2))
+      let piped = try place.shell(
+        "gzip -dc M.Csv.Gz | \"$0\" \(members.joined(separator: " ")) csv:-")
+      #expect(piped.output == runs[0].output)
+      let check = try place.run("check", "MEMBERS.CSV", "M.CSV", "M.NDJSON.GZ")
+      #expect(check.status == 0 && check.errors.contains(", 0 problems"), "\(check.errors)")
+    }
+  }
+
+  /// A misspelt id is silence for everyone.
+  @Test func messagesToUnknownConversationsAreCounted() throws {
+    try withWorkplace { place in
+      try place.write(
+        [
+          #"{"id":"1","conversation":"taem","at":1717401600000}"#,
+          #"{"id":"2","conversation":"g1","at":1717401600000}"#,
+          #"{"id":"3","conversation":"taem","at":1717401600000}"#,
+        ], as: "some.ndjson")
+      let note = "2 messages to unknown conversations: taem (line 1)"
+      for engine in ["packed", "reference"] {
+        func run(_ more: String...) throws -> Run {
+          try place.run(
+            ["evaluate", "--settings", "world.ndjson", "--messages", "some.ndjson"]
+              + ["--engine", engine] + more)
+        }
+        let rows = try run()
+        #expect(rows.errorLines.count == 2 && rows.errorLines[0] == note)
+        #expect(!rows.output.contains("taem") && rows.status == 0)
+        let table = try run("--format", "summary")
+        #expect(table.output.hasSuffix("\n\n\(note)\n"))
+        #expect(try run("--json").output.hasSuffix(#","unknownConversations":2}"# + "\n"))
+        let one = try run("--message", "1")
+        #expect(one.errorLines[0] == "1 message to unknown conversations: taem (line 1)")
+        let none = try run("--message", "2", "--format", "summary")
+        #expect(none.errorLines.count == 1 && !none.output.contains("unknown"))
+      }
+    }
+  }
+
+  /// With a byte order mark, semicolons, names of its own, local times and lists with commas, as a
+  /// spreadsheet writes it.
+  @Test func anExportIsReadAsItIs() throws {
+    let rows = [
+      "1002;g1;u9;2024/6/3 12:05;u2,u1", "1001;g1;u3;2024-06-03 23:30:00;",
+      "\"10;03\";g1;;2024-06-04 07:59:59;\"u2, u3\"",
+    ]
+    let converted = [
+      "1002,g1,u9,2024-06-03T04:05:00Z,u2;u1", "1001,g1,u3,2024-06-03T15:30:00Z,",
+      "10;03,g1,,1717459199000,u2;u3",
+    ]
+    let options = [
+      "--delimiter", ";", "--zone", "Asia/Shanghai", "--columns",
+      "id=Message ID,conversation=Group ID,sender=From,at=Timestamp,mentions=Mentioned",
+    ]
+    try withWorkplace { place in
+      let header = "\u{FEFF}Message ID;Group ID;From;Timestamp;Mentioned"
+      try place.write(([header] + rows).map { $0 + "\r" }, as: "export.csv")
+      try place.write(["id,conversation,sender,at,mentions"] + converted, as: "m.csv")
+      let world = ["--settings", "world.ndjson", "--messages"]
+      for command in [
+        ["evaluate", "--format", "csv"], ["evaluate", "--format", "counts"], ["render"],
+        ["explain", "--message", "10;03", "--user", "u1"], ["profile", "--format", "json"],
+      ] {
+        let start = [command[0]] + world
+        let expected = try place.run(start + ["m.csv"] + command.dropFirst())
+        let found = try place.run(start + ["export.csv"] + command.dropFirst() + options)
+        #expect(found.status == 0 && expected.status == 0, "\(command): \(found.errors)")
+        #expect(found.output == expected.output && !expected.output.isEmpty, "\(command)")
+      }
     }
   }
 }

@@ -140,11 +140,17 @@ import Testing
 
   @Test func whatIsWrongIsSaid() throws {
     try withMessages { place in
-      let level = try place.run(Self.compare + ["--b", "everyone.level=loud"])
+      // There is such a level, but not under these rules.
+      let level = try place.run(Self.compare + ["--b", "rooms.over=0.everyone.level=mentionAll"])
       #expect(
-        level.errors == "push-fanout: everyone.level=loud: "
+        level.errors == "push-fanout: rooms.over=0.everyone.level=mentionAll: "
           + "a level under easemob is one of default, all, mention, none\n")
       #expect(level.status == 1)
+      let unknown = try place.run(Self.compare + ["--b", "everyone.level=loud"])
+      #expect(
+        unknown.errorLines.first == "Error: --b everyone.level=loud is no change: "
+          + "a level under easemob is one of default, all, mention, none")
+      #expect(unknown.status == 2)
       let missing = try place.run(Self.compare + ["--b", "nowhere.ndjson"])
       #expect(missing.errors.hasPrefix("nowhere.ndjson: "))
       #expect(missing.status == 1)

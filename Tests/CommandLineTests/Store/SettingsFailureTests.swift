@@ -9,6 +9,12 @@ import Testing
   typealias Case = (arguments: String, line: String)
 
   private static let easemob: [Case] = [
+    ("get --user nobody", "there is no user \"nobody\""),
+    ("get --user nobody --conversation group", "there is no user \"nobody\""),
+    ("list --user nobody", "there is no user \"nobody\""),
+    ("blocked --user nobody", "there is no user \"nobody\""),
+    ("device list --user nobody", "there is no user \"nobody\""),
+    ("display --user nobody", "there is no user \"nobody\""),
     (
       "set --user u1 --minutes 10081 --level all",
       "a duration of 10081 minutes is not in 0...10080, seven days; a settings file can hold any "
@@ -20,14 +26,14 @@ import Testing
         + "can hold any mutedUntil"
     ),
     (
-      "set --user u1 --quiet 22:00- --level all",
+      "set --user u1 --quiet-hours 22:00- --level all",
       "quiet hours need both a start and an end, or both empty for none"
     ),
-    ("set --user u1 --quiet 24:00-8:00", "hour 24 is not in 0...23"),
-    ("set --user u1 --quiet 8-9", "\"8\" is not a time of the form H:M"),
+    ("set --user u1 --quiet-hours 24:00-8:00", "hour 24 is not in 0...23"),
+    ("set --user u1 --quiet-hours 8-9", "\"8\" is not a time of the form H:M"),
     ("set --user u1 --legacy 22-25", "hour 25 is not in 0...24"),
     (
-      "set --user u1 --quiet 22:00:00+600",
+      "set --user u1 --quiet-hours 22:00:00+600",
       "the store's rules are easemob's, which have no such setting"
     ),
     (
@@ -83,12 +89,12 @@ import Testing
     ),
     ("set --user u1 --minutes 5", "the store's rules are rongcloud's, which have no such setting"),
     (
-      "set --user u1 --quiet 1:0-2:0",
+      "set --user u1 --quiet-hours 1:0-2:0",
       "the store's rules are rongcloud's, which have no such setting"
     ),
-    ("set --user u1 --quiet 08:00:00+1440", "a span of 1440 minutes is not in 0...1439"),
+    ("set --user u1 --quiet-hours 08:00:00+1440", "a span of 1440 minutes is not in 0...1439"),
     (
-      "set --user u1 --quiet 08:00:00+5 --quiet-level all",
+      "set --user u1 --quiet-hours 08:00:00+5 --quiet-level all",
       "quiet hours cannot have level \"all\"; use \"none\", \"mention\" or \"default\""
     ),
     (
@@ -109,11 +115,11 @@ import Testing
       "set --user u1 --legacy dnd", "a state belongs to a conversation; name --conversation"
     ),
     (
-      "set --user u1 --conversation group --quiet 22:00:00+600 --quiet-level none",
+      "set --user u1 --conversation group --quiet-hours 22:00:00+600 --quiet-level none",
       "quiet hours are the user's under rongcloud; leave out --conversation, --channel and --type"
     ),
     (
-      "set --user u1 --type group --remove-quiet",
+      "set --user u1 --type group --remove-quiet-hours",
       "quiet hours are the user's under rongcloud; leave out --conversation, --channel and --type"
     ),
     (
@@ -152,9 +158,12 @@ import Testing
     ("set --level all", "Error: Missing expected argument '--user "),
     ("set --user u1 --level loud", "Error: The value 'loud' is invalid for '--level"),
     ("set --user u1 --minutes x", "Error: The value 'x' is invalid for '--minutes"),
-    ("set --user u1 --quiet 22:00", "Error: --quiet 22:00 is not a window, "),
-    ("set --user u1 --quiet 22:00:00+x", "Error: --quiet 22:00:00+x is not a window, "),
-    ("set --user u1 --quiet 1:0-2:0 --remove-quiet", "Error: --quiet and --remove-quiet "),
+    ("set --user u1 --quiet-hours 22:00", "Error: --quiet-hours 22:00 is not a window, "),
+    ("set --user u1 --quiet-hours 22:00:00+x", "Error: --quiet-hours 22:00:00+x is not a window, "),
+    (
+      "set --user u1 --quiet-hours 1:0-2:0 --remove-quiet-hours",
+      "Error: --quiet-hours and --remove-quiet-hours "
+    ),
     ("set --user u1 --level all --quiet-level none", "Error: --quiet-level and --quiet-zone go "),
     ("set --user u1 --level all --legacy dnd", "Error: --legacy writes all by itself"),
     ("set --user u1 --legacy 22", "Error: --legacy 22 is not dnd, notify, no-push, push or "),
@@ -173,7 +182,7 @@ import Testing
     ),
     ("set --user u1 --level all --type chat", "Error: The value 'chat' is invalid for '--type"),
     ("clear --user u1", "Error: Say what to clear: "),
-    ("clear --user u1 --quiet --type group", "Error: Say what to clear: "),
+    ("clear --user u1 --quiet-hours --type group", "Error: Say what to clear: "),
     ("get --user u1 --legacy", "Error: --legacy reads a conversation"),
     ("get --user u1 --at 5", "Error: --at goes with --batch."),
     ("get --user u1 --conversation g --batch h", "Error: --batch names the conversations"),

@@ -65,7 +65,7 @@ import Testing
       [
         Step("get --user u1", "user u1: level default\n"),
         Step(
-          "set --user u1 --level mention --quiet 22:0-8:00 --minutes 240 \(Self.noon)",
+          "set --user u1 --level mention --quiet-hours 22:0-8:00 --minutes 240 \(Self.noon)",
           "user u1: level mention, muted until 2025-11-25T16:00:00Z, "
             + "quiet hours 22:00-08:00\n"),
         Step(
@@ -73,12 +73,12 @@ import Testing
           #"{"level":"mention","mutedUntil":1764086400000,"#
             + #""quietHours":{"end":"08:00","start":"22:00"},"user":"u1"}"# + "\n"),
         Step(
-          "set --user u1 --time-zone Asia/Shanghai --remove-quiet --minutes 0",
+          "set --user u1 --time-zone Asia/Shanghai --remove-quiet-hours --minutes 0",
           "user u1: level mention, time zone Asia/Shanghai\n"),
-        Step("clear --user u1 --quiet", "user u1: level mention, time zone Asia/Shanghai\n"),
+        Step("clear --user u1 --quiet-hours", "user u1: level mention, time zone Asia/Shanghai\n"),
         Step("set --user u1 --remove-time-zone", "user u1: level mention\n"),
         Step(
-          "set --user u1 --conversation group --level NONE --quiet 1:0-2:0 --from p1",
+          "set --user u1 --conversation group --level NONE --quiet-hours 1:0-2:0 --from p1",
           "user u1, conversation group: level none, "
             + "quiet hours ignored: only the app level has them\n"),
         Step(
@@ -107,10 +107,11 @@ import Testing
         Step("set --user u2 --legacy 22-24", "user u2: level default, quiet hours 22:00-00:00\n"),
         Step("set --user u2 --legacy 22-8", "user u2: level default, quiet hours 22:00-08:00\n"),
         // Empty is not set (E-4).
-        Step("set --user u2 --quiet ''", "user u2: level default\n"),
+        Step("set --user u2 --quiet-hours ''", "user u2: level default\n"),
         Step(
-          "set --user u2 --quiet 1:00-2:00", "user u2: level default, quiet hours 01:00-02:00\n"),
-        Step("set --user u2 --quiet=", "user u2: level default\n"),
+          "set --user u2 --quiet-hours 1:00-2:00",
+          "user u2: level default, quiet hours 01:00-02:00\n"),
+        Step("set --user u2 --quiet-hours=", "user u2: level default\n"),
       ], .easemob)
   }
 
@@ -120,13 +121,13 @@ import Testing
         Step("get --user u1", "user u1: nothing set\n"),
         Step("set --user u1 --type group --level 5", "user u1, group: level none\n"),
         Step(
-          "set --user u1 --quiet 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai",
+          "set --user u1 --quiet-hours 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai",
           "user u1: group none, quiet hours 22:00:00+600 level none in Asia/Shanghai\n"),
         Step(
           "get --user u1 --json",
           #"{"levels":{"group":"none"},"quietHours":{"level":"none","spanMinutes":600,"#
             + #""start":"22:00:00","timeZone":"Asia/Shanghai"},"user":"u1"}"# + "\n"),
-        Step("clear --user u1 --quiet", "user u1: group none\n"),
+        Step("clear --user u1 --quiet-hours", "user u1: group none\n"),
         Step("clear --user u1 --type group", "user u1, group: level default\n"),
         Step(
           "set --user u1 --conversation group --level -1",
@@ -210,10 +211,10 @@ import Testing
       #expect(cursors.map { $0.prefix { $0 != "-" } } == (first..<first + 4).map { "\($0)" })
       let time = "2025-11-25T12:00:00Z"
       let lines = [
-        "\(cursors[0]) \(time) userLevel, user u1, from p1",
-        "\(cursors[1]) \(time) userMute, user u1, from p1",
-        "\(cursors[2]) \(time) memberLevel, user u1, conversation group, from p2",
-        "\(cursors[3]) \(time) devices, user u2",
+        "\(cursors[0]) \(time) userLevel, user u1, from p1: default -> mention",
+        "\(cursors[1]) \(time) userMute, user u1, from p1: none -> 2025-11-25T12:05:00Z",
+        "\(cursors[2]) \(time) memberLevel, user u1, conversation group, from p2: default -> none",
+        "\(cursors[3]) \(time) devices, user u2: none -> p: mobile, offline, token",
       ]
       #expect(try Self.run("events --after \(before)", in: place).lines == lines)
       #expect(
@@ -225,9 +226,9 @@ import Testing
       #expect(
         try Self.run("events --after \(cursors[1]) --json", in: place).output
           == #"{"at":1764072000000,"change":"memberLevel","conversation":"group","cursor":""#
-          + "\(cursors[2])\",\"device\":\"p2\",\"sequence\":\(first + 2),\"user\":\"u1\"}\n"
+          + "\(cursors[2])\",\"device\":\"p2\",\"new\":\"none\",\"old\":\"default\",\"sequence\":\(first + 2),\"user\":\"u1\"}\n"
           + "{\"at\":1764072000000,\"change\":\"devices\",\"cursor\":\"\(cursors[3])\","
-          + "\"sequence\":\(first + 3),\"user\":\"u2\"}\n")
+          + "\"new\":\"p: mobile, offline, token\",\"sequence\":\(first + 3),\"user\":\"u2\"}\n")
     }
   }
 
@@ -292,7 +293,7 @@ import Testing
         kill $follower
         wait
         """)
-      #expect(try place.read("events.txt").contains(" userLevel, user u1\n"))
+      #expect(try place.read("events.txt").contains(" userLevel, user u1: "))
       #expect(try place.read("early.txt") == "")
       let refused =
         "push-fanout: app.store does not have change 1000-0123456789abcdef: it was replaced by an "

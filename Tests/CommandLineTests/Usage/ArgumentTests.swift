@@ -31,6 +31,51 @@ import Testing
     }
   }
 
+  /// Groups of Telegram have such ids.
+  @Test func idsMayBeginWithADash() throws {
+    try withWorkplace { place in
+      try place.write(
+        ["conversation,user", "-100123,-5", "-100123,-u", "-100123,--json"], as: "members.csv")
+      try place.write(["id,conversation,at", "-1,-100123,5", "-2,-100123,6"], as: "m.csv")
+      let files = ["--members", "members.csv", "--messages", "m.csv"]
+      for user in ["-5", "-u"] {
+        let explain = ["explain"] + files + ["--message", "-1", "--json"]
+        let runs = try [["--user", user], ["--user=\(user)"]].map { try place.run(explain + $0) }
+        #expect(runs.map(\.status) == [0, 0], "\(runs[0].errors)")
+        #expect(runs[0].output == runs[1].output && runs[0].output.contains("\"\(user)\""))
+      }
+      let rows = ["evaluate"] + files + ["--format", "csv"]
+      let some = try place.run(rows + ["--user=--json", "--user", "-5", "--message=-2"])
+      #expect(some.lines.dropFirst().map { String($0.prefix(8)) } == ["-2,-5,pu", "-2,--jso"])
+      let next = try place.run(
+        "next-change", "--members", "members.csv", "--user", "-5", "--conversation", "-100123",
+        "--at", "5")
+      #expect(next.status == 0 && next.errors == "")
+      // Options of one letter stay options.
+      let written = try place.run(rows + ["--devices", "-o", "out"])
+      #expect(
+        written.errors == "Error: --devices goes with --format ndjson.\n" + written.errorLines[1]
+          + "\n")
+      let threads = try place.run(rows + ["--threads", "-1"])
+      #expect(threads.errorLines.first == "Error: --threads -1 is not 1...1024.")
+    }
+  }
+
+  /// Every option that can be typed with one dash is known where values are told from options.
+  @Test func optionsOfOneLetterAreKnown() throws {
+    let help = try withWorkplace { try $0.run("--experimental-dump-help").output }
+    let short = help.matches(of: /"kind" : "short",\s+"name" : "(.)"/).map(\.output.1)
+    #expect(!short.isEmpty)
+    try withWorkplace { place in
+      for letter in Set(short) {
+        let runs = try [["-\(letter)"], ["--json", "-\(letter)"]].map {
+          try place.run(["evaluate"] + $0)
+        }
+        #expect(runs[0].errors == runs[1].errors && runs[0].output == runs[1].output, "\(letter)")
+      }
+    }
+  }
+
   /// What starts an escape sequence, moves the cursor, ends a line or turns the direction.
   private static let hostile = "\u{1B}[2J\u{9B}1m\r\n\u{8}\u{202E}\u{2028}x"
   private static let shown = #"\u001b[2J\u009b1m\r\n\b\u202e\u2028x"#

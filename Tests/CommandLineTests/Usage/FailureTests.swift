@@ -17,7 +17,7 @@ import Testing
       try place.write(["conversation,at", "g1,5", "g1"], as: "bad-messages.csv")
       try place.shell(
         """
-        mkdir folder; : >empty.ndjson; echo PAR1 >world.parquet
+        mkdir folder; : >empty.ndjson; : >empty.csv; echo PAR1 >world.parquet
         gzip -c world.ndjson | head -c 60 >cut.ndjson.gz
         gzip -c messages.ndjson | head -c 60 >cut-messages.ndjson.gz
         cp world.ndjson plain.ndjson.gz
@@ -50,7 +50,10 @@ import Testing
         ),
         ("world.ndjson", "none", "none: cannot be opened: No such file or directory"),
         ("world.ndjson", "folder", "folder: is a directory; name a file"),
-        ("world.ndjson", "empty.ndjson", "empty.ndjson:1: the file is empty"),
+        (
+          "world.ndjson", "empty.csv",
+          "empty.csv:1: has no header; the first line of CSV names the columns"
+        ),
         (
           "world.ndjson", "cut-messages.ndjson.gz",
           "cut-messages.ndjson.gz:1: the gzip data ends too early; the file was cut off"
@@ -185,7 +188,7 @@ import Testing
       try place.write(SmallWorld.messages, as: "messages.ndjson")
       let clean = try place.run(SmallWorld.evaluate + ["--skip-invalid"])
       #expect(clean.status == 0)
-      #expect(clean.errorLines.count == 1)
+      #expect(clean.errorLines.count == 2)
 
       // What is wrong with the file itself is not skipped.
       try place.shell("gzip -c messages.ndjson | head -c 60 >m.ndjson.gz; rm out")

@@ -19,7 +19,7 @@ import Testing
 
   /// What commands ask for otherwise.
   private static let enough = [
-    "settings set": ["--level", "all"], "settings clear": ["--quiet"],
+    "settings set": ["--level", "all"], "settings clear": ["--quiet-hours"],
     "settings defaults": ["--app-key"], "explain": ["--content"],
     "store rebuild": ["--from-snapshot"], "store compact": ["--keep", "1d"],
     "store erase": ["--user", "u1"],

@@ -85,7 +85,7 @@ import Testing
   private static let wrong: [Case] = {
     let evaluate = SmallWorld.evaluate
     return [
-      (["frobnicate"], "Error: Unexpected argument 'frobnicate'"),
+      (["frobnicate"], "Error: there is no command frobnicate"),
       (["--frobnicate"], "Error: Unknown option '--frobnicate'"),
       (evaluate + ["--frobnicate"], "Error: Unknown option '--frobnicate'"),
       (evaluate + ["extra"], "Error: Unexpected argument 'extra'"),

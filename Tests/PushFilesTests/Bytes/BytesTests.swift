@@ -57,7 +57,9 @@ import Testing
       let fromFile = messages { try MessageReader(path: path, rules: .easemob) }
       let fromBytes = messages { try MessageReader(bytes, name: path, rules: .easemob) }
       #expect(fromBytes.0 == fromFile.0)
-      #expect(fromBytes.1 == fromFile.1)
+      // A file may have no messages; what is handed over in memory must have one.
+      let isEmpty = text.allSatisfy(\.isNewline)
+      #expect(fromBytes.1 == (isEmpty ? "\(path):1: the file is empty" : fromFile.1))
       let changes = [
         problem { _ = try SettingsChangeReader(path: path, rules: .easemob).next() },
         problem { _ = try SettingsChangeReader(bytes, name: path, rules: .easemob).next() },

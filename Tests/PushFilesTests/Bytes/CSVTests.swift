@@ -44,16 +44,20 @@ import Testing
   }
 
   @Test func headersAreChecked() throws {
+    let columns =
+      "sers have id, level, quietStart, quietEnd, timeZone, mutedUntil, quietSpanMinutes, "
+      + "quietLevel, quietTimeZone"
+    let near = #"did you mean "level"? U\#(columns)"#
+    let noHeader = "u.csv:1: has no header; the first line of CSV names the columns"
     try expect([
-      ("", "u.csv:1: the file is empty"), ("\n\n", "u.csv:1: the file is empty"),
-      ("\u{FEFF}", "u.csv:1: the file is empty"),
-      ("id,colour\nu1,red", #"u.csv:1: unknown column "colour""#),
-      ("id,Level\nu1,all", #"u.csv:1: unknown column "Level""#),
-      ("id, level\nu1,all", #"u.csv:1: unknown column " level""#),
-      ("id,\nu1,", #"u.csv:1: unknown column """#),
+      ("", noHeader), ("\n\n", noHeader), ("\u{FEFF}", noHeader),
+      ("id,colour\nu1,red", #"u.csv:1: unknown column "colour"; u\#(columns)"#),
+      ("id,Level\nu1,all", #"u.csv:1: unknown column "Level"; \#(near)"#),
+      ("id, level\nu1,all", #"u.csv:1: unknown column " level"; \#(near)"#),
+      ("id,\nu1,", #"u.csv:1: unknown column ""; u\#(columns)"#),
       ("id,level,id\nu1,all,u1", #"u.csv:1: the column "id" is repeated"#),
       ("level\nall", #"u.csv:1: the column "id" is missing"#),
-      ("id;level\nu1;all", #"u.csv:1: unknown column "id;level""#),
+      ("id;level\nu1;all", "u.csv:1: the header is separated by semicolons, columns by commas"),
     ])
   }
 
@@ -88,7 +92,11 @@ import Testing
         #"u.csv:2: "level" cannot be "x\ny"; it is one of "#
           + "default, all, mention, none"
       ),
-      ("\n\"id\",\n", #"u.csv:1: unknown column """#),
+      (
+        "\n\"id\",\n",
+        "u.csv:1: unknown column \"\"; users have id, level, quietStart, quietEnd, timeZone, "
+          + "mutedUntil, quietSpanMinutes, quietLevel, quietTimeZone"
+      ),
     ])
   }
 

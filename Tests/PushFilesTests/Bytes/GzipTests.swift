@@ -110,6 +110,18 @@ import Testing
           ["w.ndjson.gz:1: the gzip data is followed by bytes that are not gzip"]
         ),
         (whole + whole.prefix(12), ["w.ndjson.gz:3: \(truncated)"]),
+        // Zeros behind the last member, as a tape or a disk leaves them.
+        (whole + Data([0]), ["u1", "u2"]), (whole + Data(count: 600_000), ["u1", "u2"]),
+        (whole + whole + Data(count: 9), ["u1", "u2"]),
+        (
+          whole + Data(count: 300_000) + Data([1]),
+          ["w.ndjson.gz:3: the gzip data is followed by bytes that are not gzip"]
+        ),
+        (
+          whole + Data(count: 5) + whole,
+          ["w.ndjson.gz:1: the gzip data is followed by bytes that are not gzip"]
+        ),
+        (Data(count: 40), ["w.ndjson.gz:1: is not gzip data, although its name ends in .gz"]),
       ]
       let found = try cases.map { try read($0.bytes, folder) }
       #expect(found == cases.map(\.found))
@@ -130,6 +142,12 @@ import Testing
       #expect(FileKind.named("x.csv.gz") == .csv)
       #expect(FileKind.named("x.jsonl.gz") == .ndjson)
       #expect(FileKind.named("x.gz") == nil)
+      #expect(FileKind.named("x.CSV") == .csv && FileKind.named("x.Csv.gZ") == .csv)
+      #expect(FileKind.named("x.NDJSON.GZ") == .ndjson && FileKind.named("x.JSON") == .ndjson)
+      #expect(FileKind.named("xCSV") == nil && FileKind.named("x.csw") == nil)
+      #expect(FileKind(path: "csv:-") == .csv && FileKind.file(named: "csv:-") == "-")
+      try folder.write(packed("conversation,at\ng1,5\n", in: folder), as: "X.CSV.GZ")
+      #expect(folder.messages("X.CSV.GZ") == ["1"])
     }
   }
 }

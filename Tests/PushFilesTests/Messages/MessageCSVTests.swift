@@ -62,7 +62,8 @@ import Testing
     #expect(
       found == [
         "u1 u2", "", #"users.csv:1: the column "user" is missing"#,
-        #"users.csv:4: the field "user" is missing"#, #"users.csv:1: unknown column "id""#,
+        #"users.csv:4: the field "user" is missing"#,
+        #"users.csv:1: unknown column "id"; lists of users have user, source"#,
       ])
   }
 
@@ -112,7 +113,9 @@ import Testing
     #expect(
       found == ["true", "true", "false", "false", "absent"]
         + cells.dropFirst(5).enumerated().map {
-          #"m.csv:\#($0 + 7): "silent" cannot be "\#($1)"; it is one of 1, 0, true, false"#
+          let advice = $1 == "TRUE" ? "did you mean true? It" : "it"
+          return #"m.csv:\#($0 + 7): "silent" cannot be "\#($1)"; "#
+            + "\(advice) is one of 1, 0, true, false"
         })
   }
 
@@ -200,10 +203,19 @@ import Testing
 
   @Test func filesAndHeadersAreChecked() throws {
     let headers = ["", "conversation", "conversation,at,color", "at,conversation,at"]
+    let known =
+      "messages have id, conversation, channel, sender, at, sentAt, mentions, mentionsAll, "
+      + "isMentioned, force, silent, body, pushContent, persisted, backlog, reply, replyTo"
     #expect(
       try headers.map { try read([$0, "x,y,z"]) } == [
-        [#"m.csv:1: unknown column "x""#], [#"m.csv:1: the column "at" is missing"#],
-        [#"m.csv:1: unknown column "color""#], [#"m.csv:1: the column "at" is repeated"#],
+        [
+          "m.csv:1: unknown columns \"x\", \"y\", \"z\"; \(known); read it with --columns "
+            + "conversation=NAME,at=NAME; ignore=NAME leaves one out"
+        ], [#"m.csv:1: the column "at" is missing"#],
+        [
+          "m.csv:1: unknown column \"color\"; \(known); read it with --columns COLUMN=color; "
+            + "ignore=NAME leaves one out"
+        ], [#"m.csv:1: the column "at" is repeated"#],
       ])
     #expect(try read(["conversation,at"]) == [])
     let files = try withFolder { folder in
@@ -213,7 +225,7 @@ import Testing
     }
     #expect(
       files == [
-        "empty.ndjson:1: the file is empty", "empty.csv:1: the file is empty",
+        "empty.csv:1: has no header; the first line of CSV names the columns",
         "none.ndjson: cannot be opened: No such file or directory",
         "FOLDER: is a directory; name a file",
       ])

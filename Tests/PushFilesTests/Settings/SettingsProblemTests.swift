@@ -112,7 +112,10 @@ import Testing
       ([#"{"kind":"user","id":"u1","color":"red"}"#], #"1: unknown field "color""#),
       ([#"{"kind":"app","rules":"easemob","color":1}"#], #"1: unknown field "color""#),
       ([#"{"kind":"app","options":{"color":1}}"#], #"1: unknown field "options.color""#),
-      ([#"{"kind":"conversation","id":"g1","label":"x"}"#], #"1: unknown field "label""#),
+      (
+        [#"{"kind":"conversation","id":"g1","label":"x"}"#],
+        #"1: unknown field "label"; did you mean "level"?"#
+      ),
       ([#"{"kind":"member","conversation":"g1","user":"u1","x":1}"#], #"1: unknown field "x""#),
       (
         [#"{"kind":"user","id":"u1","devices":[{"id":"p1","os":"x"}]}"#],
@@ -126,7 +129,7 @@ import Testing
         [#"{"kind":"user","id":"u1","localNotification":{"x":true}}"#],
         #"1: unknown field "localNotification.x""#
       ),
-      ([#"{"kind":"user","id":"u1","ID":"u1"}"#], #"1: unknown field "ID""#),
+      ([#"{"kind":"user","id":"u1","ID":"u1"}"#], #"1: unknown field "ID"; did you mean "id"?"#),
       ([#"{"kind":"conversation","id":"g1","parent":"g0"}"#], #"1: unknown field "parent""#),
       ([#"{"kind":"conversation","id":"g1","level":"all"}"#], #"1: unknown field "level""#),
       ([#"{"kind":"conversation","id":"g1","channels":{}}"#], #"1: unknown field "channels""#),

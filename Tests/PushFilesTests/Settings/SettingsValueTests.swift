@@ -89,7 +89,12 @@ import Testing
         ),
       ]
       + spellings.filter { $0 != "all" }.map {
-        (user(#""level":"\#($0)""#), #"1: "level" cannot be "\#($0)"; it is one of \#(names)"#)
+        // Capitals aside they may be levels.
+        let nearest = ["None": "did you mean none? It", "Default": "did you mean default? It"]
+        return (
+          user(#""level":"\#($0)""#),
+          #"1: "level" cannot be "\#($0)"; \#(nearest[$0] ?? "it") is one of \#(names)"#
+        )
       }
     try SettingsProblemTests.expect(cases)
   }

@@ -136,7 +136,8 @@ import Testing
       ),
       (
         "romos>500.unset.level=mention",
-        #""romos" is not a condition; conditions are rooms, type, room, share, zone"#
+        #""romos" is not a condition; did you mean rooms? Conditions are rooms, type, room, share, "#
+          + "zone"
       ),
       (
         "rooms>500.unsett.level=mention",

@@ -280,7 +280,7 @@ import Testing
       ("options.mentionBypassesDnd=true", "did you mean option.mentionBypassesDnd=true?"),
       ("a=b", known), ("=", known), ("something.else=entirely", known),
       // A file that is not there says so itself; the others are changes, or files.
-      ("nowhere.ndjson", nil), ("-", nil), ("/dev/null", nil), ("unset.nonsense=1", nil),
+      ("nowhere.ndjson", nil), ("-", nil), ("/dev/null", nil), ("unset.levels.group=all", nil),
     ]
     #expect(
       rows.map { WhatIf($0.text).mistake }

@@ -85,7 +85,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error("give --settings, --users or --members")
     outputs = [options.output, options.output_users]
     for name, path in (("--output", options.output), ("--output-users", options.output_users)):
-        if path is not None and not path.endswith(".parquet"):
+        if path is not None and not path.lower().endswith(".parquet"):
             parser.error(
                 f"{name} must end in .parquet; 'push-fanout evaluate' writes other formats"
             )

@@ -97,7 +97,7 @@ def is_path(source: object) -> bool:
 
 def is_parquet(source: object) -> bool:
     """Whether a source is the path of a Parquet file."""
-    return is_path(source) and os.fspath(source).endswith(".parquet")  # type: ignore[call-overload]
+    return is_path(source) and os.fspath(source).lower().endswith(".parquet")  # type: ignore[call-overload]
 
 
 def is_table(source: object) -> bool:
@@ -126,7 +126,7 @@ def read_bytes(path: Path) -> bytes:
 def read_settings(path: Path) -> bytes:
     """The content of a settings file, unpacked if its name ends in .gz."""
     data = read_bytes(path)
-    if not os.fspath(path).endswith(".gz"):
+    if not os.fspath(path).lower().endswith(".gz"):
         return data
     import gzip
     import zlib

@@ -3,6 +3,7 @@ internal import NIOCore
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import PushStoreService
 
 /// `GET /v1/events`: a page as NDJSON, or all that follows as server-sent events.
 enum EventsEndpoint {
@@ -69,16 +70,6 @@ enum EventsEndpoint {
     answer.fields[.cacheControl] = "no-store"
     answer.isFollowing = true
     return answer
-  }
-}
-
-extension ServiceEvent {
-  /// An entry of a store's feed.
-  init(_ event: ChangeEvent) {
-    self.init(
-      sequence: event.sequence, cursor: event.cursor.description, at: event.at,
-      change: event.change.rawValue, user: event.user, conversation: event.conversation,
-      channel: event.channel, device: event.device)
   }
 }
 

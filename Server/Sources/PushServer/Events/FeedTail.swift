@@ -2,6 +2,7 @@ internal import NIOCore
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import PushStoreService
 internal import Synchronization
 
 /// The last entries of a store's feed, as they are sent: a commit is read and written as text once,
@@ -55,13 +56,16 @@ final class FeedTail: Sendable {
   private let kept = Mutex(Kept())
   private let waiters = Mutex(Waiters())
 
-  init(_ store: SettingsStore) { self.store = store }
+  /// - Parameter heartbeat: after so long without an entry something is sent, so that both sides
+  ///   notice a connection that is lost.
+  init(_ store: SettingsStore, heartbeat: Duration = .seconds(15)) {
+    self.store = store
+    self.heartbeat = heartbeat
+  }
 
   /// Entries of so long are sent together, however many commits they are of.
   private static let gathering = Duration.milliseconds(100)
-  /// How often something is sent where nothing happens, so that both sides notice a connection that
-  /// is lost.
-  private static let heartbeat = Duration.seconds(15)
+  private let heartbeat: Duration
 
   /// The entries after a cursor, once there are any; some of them if there are many.
   ///
@@ -106,8 +110,12 @@ final class FeedTail: Sendable {
   /// Serves those who wait, as long as there are any.
   private func makeRounds() async {
     repeat {
-      let served = waiters.withLock { $0.served }
-      _ = try? await Waiting.until(Self.heartbeat) { await self.store.waitUntilVisible(served + 1) }
+      let (served, due) = waiters.withLock { waiters in
+        (waiters.served, (waiters.all.values.map(\.since).min() ?? .now) + heartbeat)
+      }
+      _ = try? await Waiting.until(max(.zero, due - .now)) {
+        await self.store.waitUntilVisible(served + 1)
+      }
       makeRound()
       try? await Task.sleep(for: Self.gathering)
     } while waiters.withLock { waiters in
@@ -133,7 +141,8 @@ final class FeedTail: Sendable {
           page = try self.page(after: waiter.cursor, of: waiter.user)
           last = (waiter.cursor, waiter.user, page)
         }
-        let isLate = ContinuousClock.now - waiter.since > Self.heartbeat / 2
+        // A little early, so that one round is for many.
+        let isLate = ContinuousClock.now - waiter.since > heartbeat * 0.9
         if page.text.readableBytes > 0 || isLate {
           end(id, .success(page))
         } else {

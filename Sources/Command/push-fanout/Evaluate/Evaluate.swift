@@ -22,6 +22,10 @@ struct Evaluate: ParsableCommand {
         push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
           --format npy --output decisions
 
+        push-fanout evaluate --members members.csv --messages export.csv \\
+          --delimiter ';' --columns 'at=Time,conversation=Group,sender=From' \\
+          --zone Asia/Shanghai --from 2024-06-03 --user u1 --format csv
+
       With --format npy the output is a folder. codes.npy has one byte for each member of each \
       message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
       at message_start.npy; message_list.npy is its list of members, which begins at \
@@ -29,17 +33,17 @@ struct Evaluate: ParsableCommand {
       numbers mean. docs/formats.md has a Python program that reads the folder.
 
       The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
-      second. A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status \
+      second; one before it, and the summary, count messages to conversations that the settings do \
+      not have. A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status \
       1. An output file or folder is then not written at all; standard output has the decisions of \
       the messages before that line.
       """)
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: InputPath
+  @OptionGroup var input: MessageInput
+
+  @OptionGroup var users: UsersOption
 
   @Option(
     help: """
@@ -107,6 +111,7 @@ struct Evaluate: ParsableCommand {
     let start = ContinuousClock.now
     let run = engine == .packed ? try runPacked() : try runReference()
     let end = ContinuousClock.now
+    if run.unknown.recordCount > 0 { Terminal.say(run.unknown.note) }
     if run.invalidCount > 0 {
       Terminal.say("push-fanout: bad message lines left out: \(run.invalidCount)")
     }
@@ -126,6 +131,8 @@ struct Evaluate: ParsableCommand {
     let invalidCount: Int
     let messageCount: Int
     let totals: OutcomeCounts
+    /// The conversations of messages that the settings do not have.
+    let unknown: UnknownNames
     /// The recipients who were not decided for.
     let refused: RefusedRecipients
   }
@@ -137,23 +144,25 @@ struct Evaluate: ParsableCommand {
     return target
   }
 
+  /// How messages are read, which, and for whom they are decided.
+  private func options() throws -> MessageOptions { try input.options(users: users.user) }
+
   /// The messages to decide.
-  private func selection(
-    _ rules: RuleSet, _ bar: ProgressBar
-  ) throws(FileProblem) -> MessageSelection {
+  private func selection(_ rules: RuleSet, _ bar: ProgressBar) throws -> MessageSelection {
     let report = { (problem: FileProblem) in
       bar.finish()
       Terminal.say("\(problem)")
     }
+    let reader = try MessageReader(path: input.messages.name, rules: rules, options())
     return MessageSelection(
-      try MessageReader(path: messages.path, rules: rules), ids: message.map { Identifier($0) },
-      skipped: skipInvalid ? report : nil)
+      reader, ids: message.map { Identifier($0) }, skipped: skipInvalid ? report : nil)
   }
 
   // MARK: The packed engine
 
   private func runPacked() throws -> Run {
     let fanout = try world.loadFanout(threads: threads)
+    try options().slice.apply(to: fanout)
     // The system frees the memory of a process that ends faster than the engine frees its own.
     _ = unsafe Unmanaged.passRetained(fanout)
     let bar = ProgressBar("deciding")
@@ -166,7 +175,7 @@ struct Evaluate: ParsableCommand {
         target, format: format, showsDevices: devices, summaryAsJSON: json,
         threads: fanout.threads)
       let run = try decide(fanout, selection, writer, bar)
-      try writer.finish()
+      try writer.finish(unknown: run.unknown)
       try finish(target, run)
       return run
     }
@@ -188,19 +197,25 @@ struct Evaluate: ParsableCommand {
     defer { bar.finish() }
     let version = fanout.currentVersion
     var refused = RefusedRecipients()
+    var unknown = UnknownNames()
     try writer.write(by: fanout) {
       bar.update(
         selection.progress,
         [writer.messageCount.counted("message"), writer.totals.total.counted("decision")])
     } next: {
       let message = try selection.next()
-      if let message { refused.add(version.refusedRecipients(of: message)) }
+      guard let message else { return nil }
+      refused.add(version.refusedRecipients(of: message))
+      let id = message.conversation
+      if fanout.memberCount(of: id) == 0, fanout.conversation(id) == nil {
+        unknown.add(id, line: selection.lineNumber)
+      }
       return message
     }
     try selection.checkAllFound()
     return Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals, refused: refused)
+      totals: writer.totals, unknown: unknown, refused: refused)
   }
 
   /// Ends the output: what goes to standard output is written before the error that some recipients
@@ -216,7 +231,8 @@ struct Evaluate: ParsableCommand {
 
   private func runReference() throws -> Run {
     let zoned = try world.loadZoned()
-    let settings = zoned.settings
+    var settings = zoned.settings
+    try options().slice.apply(to: &settings)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     let selection = try selection(settings.app.rules, bar)
@@ -226,6 +242,7 @@ struct Evaluate: ParsableCommand {
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
     var refused = RefusedRecipients()
+    var unknown = UnknownNames()
     var evaluator = ReferenceEvaluator(settings, zoneOffset: zoned.zones.offset)
     try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
@@ -233,14 +250,18 @@ struct Evaluate: ParsableCommand {
         [writer.messageCount.counted("message"), writer.totals.total.counted("decision")])
     } next: {
       let message = try selection.next()
-      if let message { refused.add(zoned.refusedRecipients(of: message)) }
+      guard let message else { return nil }
+      refused.add(zoned.refusedRecipients(of: message))
+      if settings.conversation(message.conversation) == nil {
+        unknown.add(message.conversation, line: selection.lineNumber)
+      }
       return message
     }
     try selection.checkAllFound()
-    try writer.finish()
+    try writer.finish(unknown: unknown)
     let run = Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals, refused: refused)
+      totals: writer.totals, unknown: unknown, refused: refused)
     try finish(target, run)
     return run
   }

@@ -35,10 +35,7 @@ struct Render: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: InputPath
+  @OptionGroup var input: MessageInput
 
   @OptionGroup var content: ContentOptions
 
@@ -75,7 +72,10 @@ struct Render: ParsableCommand {
     let service = FanoutService(
       fanout, content: directory,
       templates: try content.load(for: fanout.app.rules, orStored: stored))
-    let reader = try MessageReader(path: messages.path, rules: fanout.app.rules)
+    let options = try input.options()
+    try options.slice.apply(to: fanout)
+    let reader = try MessageReader(
+      path: input.messages.name, rules: fanout.app.rules, options)
     let bar = ProgressBar("rendering")
     defer { bar.finish() }
     let target = try output?.open() ?? OutputFile()

@@ -34,10 +34,7 @@ struct Explain: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: InputPath
+  @OptionGroup var input: MessageInput
 
   @Option(help: ArgumentHelp("The message's id.", valueName: "id"))
   var message: String
@@ -89,7 +86,9 @@ struct Explain: ParsableCommand {
     let renderer = ContentRenderer(
       rules: rules, templates: try templates.load(for: rules, orStored: stored),
       directory: directory)
-    let reader = try MessageReader(path: messages.path, rules: rules)
+    let options = try input.options()
+    try options.slice.apply(to: fanout)
+    let reader = try MessageReader(path: input.messages.name, rules: rules, options)
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     let selection = MessageSelection(
@@ -118,8 +117,11 @@ struct Explain: ParsableCommand {
   private func explanationsAtTheirMoments(
     _ fanout: Fanout, _ user: Identifier
   ) throws -> [Explanation] {
-    let files = ReplayFiles(
-      messages: [messages.path], presence: presence.map(\.path), changes: changes.map(\.path))
+    var files = ReplayFiles(
+      messages: [input.messages.name], presence: presence.map(\.path),
+      changes: changes.map(\.path))
+    files.unknownZones = world.zones.ofFiles
+    files.options = try input.options()
     var replayed = try ReplayedUser(user, files, on: fanout)
     let id = Identifier(message)
     var found: [Explanation] = []
@@ -127,7 +129,7 @@ struct Explain: ParsableCommand {
       if next.id == id { found.append(fanout.currentVersion.explain(next, for: user)) }
     }
     if found.isEmpty {
-      throw Failure(text: "no message in \(messages.path) has the id \"\(id)\"")
+      throw Failure(text: "no message in \(input.messages.name) has the id \"\(id)\"")
     }
     return found
   }

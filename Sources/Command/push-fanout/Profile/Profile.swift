@@ -64,7 +64,8 @@ struct Profile: ParsableCommand {
   func run() throws {
     let start = ContinuousClock.now
     let leftOut = try bots.map { try UserListReader.read(path: $0.path) } ?? []
-    let settings = try world.load()
+    var settings = try world.load()
+    try traffic.files(world.zones).options.slice.apply(to: &settings)
     let (profile, skipped) = try measure(settings, leftOut)
     Terminal.printResult(
       json

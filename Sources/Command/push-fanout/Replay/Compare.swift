@@ -19,6 +19,7 @@ struct Compare: ParsableCommand {
         unset.quietHours=23:00-07:00      the same of users who have not set it; none removes
         rooms>500.unset.level=mention     the level of members for rooms, or the field of users, \
       that meet conditions: rooms, type, room, share, zone
+        rooms.over=500.unset.level=none   the same as rooms>500, which a shell needs in quotes
         app.devicePolicy=anyOffline       a field of the app
         option.mentionBypassesDnd=true    an option of docs/decision-rules.md
         other.ndjson                      records that replace those of the same key
@@ -39,12 +40,17 @@ struct Compare: ParsableCommand {
         push-fanout compare --members members.csv --messages may.ndjson \\
           --a easemob.ndjson --b rongcloud.ndjson --output rules.compare.json
 
+        push-fanout compare --members members.csv --messages may.ndjson \\
+          --b rooms.over=500.unset.level=mention --from 2024-05-06
+
       docs/compare.md explains what is counted, and the result file.
       """)
 
   @OptionGroup var world: WorldOptions
 
   @OptionGroup var traffic: TrafficOptions
+
+  @OptionGroup var users: UsersOption
 
   @Option(
     parsing: .upToNextOption,
@@ -89,7 +95,8 @@ struct Compare: ParsableCommand {
 
   func run() throws {
     let (a, b) = (self.a.map(\.change), self.b.map(\.change))
-    try Comparer.checkCanBeRead(world.files.paths, traffic.files(world.zones), a + b)
+    try Comparer.checkCanBeRead(
+      world.files.paths, traffic.files(world.zones, users: users.user), a + b)
     let target = try results.output?.open()
     defer { target?.abandon() }
     let people = try results.people?.open()
@@ -127,7 +134,7 @@ struct Compare: ParsableCommand {
     defer { bar.finish() }
     var names = ContentDirectory()
     var result = try Comparer.compare(
-      traffic.files(world.zones), a: a, b: b, options,
+      traffic.files(world.zones, users: users.user), a: a, b: b, options,
       people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share in
       watch.show(done, share)

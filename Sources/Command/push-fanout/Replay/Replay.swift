@@ -32,6 +32,9 @@ struct Replay: ParsableCommand {
         push-fanout replay --settings world.ndjson --messages today.ndjson \\
           --speed 60x
 
+        zcat 2016.csv.gz | push-fanout replay --members members.csv \\
+          --messages csv:- --from 2016-03-01 --to 2016-04-01
+
         push-fanout replay --store app.store --messages today.ndjson \\
           --follow-user u1 --json | push-fanout report - >u1.html
 
@@ -43,6 +46,8 @@ struct Replay: ParsableCommand {
   @OptionGroup var world: WorldOptions
 
   @OptionGroup var traffic: TrafficOptions
+
+  @OptionGroup var users: UsersOption
 
   @Option(
     parsing: .upToNextOption,
@@ -118,7 +123,7 @@ struct Replay: ParsableCommand {
     if let follow = result.follow, follow.count > follow.messages.count {
       Terminal.note(
         "\(follow.messages.count.counted("message")) of \(follow.count.grouped) are listed, the "
-          + "last; replay a part of the time to list others")
+          + "last; --from and --to show others")
     }
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
@@ -154,7 +159,7 @@ struct Replay: ParsableCommand {
       Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
     }
     return try Replayer.replay(
-      traffic.files(changes: changes, world.zones), on: fanout, options,
+      traffic.files(changes: changes, world.zones, users: users.user), on: fanout, options,
       skipped: skipInvalid ? report : nil,
       heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
@@ -170,11 +175,14 @@ struct Replay: ParsableCommand {
       ("--store", world.store.map { [$0.path] } ?? []),
       ("--settings", world.files.settings.map(\.path)),
       ("--users", world.files.users.map(\.path)), ("--members", world.files.members.map(\.path)),
-      ("--messages", traffic.messages.map(\.path)), ("--presence", traffic.presence.map(\.path)),
-      ("--changes", changes.map(\.path)), ("--user", [followUser]),
+      ("--messages", traffic.messages.map(\.name)), ("--presence", traffic.presence.map(\.path)),
+      ("--changes", changes.map(\.path)),
+      ("--delimiter", [traffic.form.delimiter].compactMap { $0 }),
+      ("--columns", [traffic.form.columns].compactMap { $0 }),
+      ("--zone", [traffic.form.zone].compactMap { $0 }), ("--user", [followUser]),
     ]
     let paths = named.flatMap(\.1)
-    guard !paths.contains("-") else { return nil }
+    guard !paths.contains("-"), !paths.contains("csv:-") else { return nil }
     return "push-fanout explain "
       + named.filter { !$0.1.isEmpty }.map { option, values in
         ([option] + values.map(FollowResult.quoted)).joined(separator: " ")

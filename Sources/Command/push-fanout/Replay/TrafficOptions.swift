@@ -6,19 +6,29 @@ struct TrafficOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
-      valueName: "file"))
-  var messages: [InputPath]
+      "Messages, NDJSON or (by its name) CSV, sorted by time; - for NDJSON on standard input, "
+        + "csv:- for CSV. Several are merged.", valueName: "file"))
+  var messages: [MessagesPath]
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
   var presence: [InputPath] = []
 
-  func files(changes: [InputPath] = [], _ zones: UnknownZoneOption) -> ReplayFiles {
+  @OptionGroup var form: MessageFormOptions
+
+  @OptionGroup var slice: SliceOptions
+
+  func validate() throws { _ = try form.options(messages, slice, users: []) }
+
+  /// - Parameter users: those for whom messages are decided; none for all.
+  func files(
+    changes: [InputPath] = [], _ zones: UnknownZoneOption, users: [String] = []
+  ) throws -> ReplayFiles {
     var files = ReplayFiles(
-      messages: messages.map(\.path), presence: presence.map(\.path), changes: changes.map(\.path))
+      messages: messages.map(\.name), presence: presence.map(\.path), changes: changes.map(\.path))
     files.unknownZones = zones.ofFiles
+    files.options = try form.options(messages, slice, users: users)
     return files
   }
 }

@@ -215,6 +215,8 @@ struct EventResult: SettingResult, Encodable {
   let sequence, at: Int64
   let change: String
   let user, conversation, channel, device: String?
+  /// What was set before, and what is set since, in words.
+  let old, new: String?
 
   init(_ event: ChangeEvent) {
     cursor = "\(event.cursor)"
@@ -225,6 +227,7 @@ struct EventResult: SettingResult, Encodable {
     conversation = event.conversation?.text
     channel = event.channel?.text
     device = event.device?.text
+    (old, new) = (event.old, event.new)
   }
 
   var text: String {
@@ -233,6 +236,7 @@ struct EventResult: SettingResult, Encodable {
     if let conversation { text += ", conversation \(conversation)" }
     if let channel { text += ", channel \"\(channel)\"" }
     if let device { text += ", from \(device)" }
+    if old != nil || new != nil { text += ": \(old ?? "none") -> \(new ?? "none")" }
     return text
   }
 }

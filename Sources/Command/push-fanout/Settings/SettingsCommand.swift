@@ -48,6 +48,16 @@ struct StoreOptions: ParsableArguments {
     return try body(store)
   }
 
+  /// Reads what a user has set.
+  ///
+  /// - Throws: ``StoreError/unknownUser(_:)`` also for one who was removed.
+  func reading(of user: Identifier, _ body: (SettingsStore) throws -> Void) throws {
+    try reading { store in
+      guard try store.reader.hasUser(user) else { throw StoreError.unknownUser(user) }
+      try body(store)
+    }
+  }
+
   func writing<Value>(
     _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
   ) throws -> Value {

@@ -69,7 +69,7 @@ struct ListDevices: ParsableCommand {
 
   func run() throws {
     let user = Identifier(user)
-    try options.reading { store in
+    try options.reading(of: user) { store in
       try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
     }
   }

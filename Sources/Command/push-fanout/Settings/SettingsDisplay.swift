@@ -97,7 +97,7 @@ struct SettingsDisplay: ParsableCommand {
   func run() throws {
     let user = Identifier(user)
     if !writes {
-      return try options.reading { store in
+      return try options.reading(of: user) { store in
         try options.show([DisplayResult(user, store.pushDisplay(of: user))])
       }
     }

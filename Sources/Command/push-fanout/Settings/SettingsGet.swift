@@ -49,7 +49,7 @@ struct SettingsGet: ParsableCommand {
 
   func run() throws {
     let user = Identifier(scopeOptions.user)
-    try options.reading { store in
+    try options.reading(of: user) { store in
       if !batch.isEmpty {
         let found = try store.silentModes(
           of: user, in: batch.map { Identifier($0) }, at: try time.now)

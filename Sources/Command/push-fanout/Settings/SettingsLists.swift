@@ -61,7 +61,7 @@ struct SettingsList: ParsableCommand {
   func run() throws {
     let user = Identifier(user)
     let now = try time.now
-    try options.reading { store in
+    try options.reading(of: user) { store in
       try page.read(
         { try store.conversationLevels(of: user, at: now, after: $0, limit: $1) },
         id: { $0.conversation }, show: { try options.show($0.map { OwnSetting(user, $0) }) })
@@ -96,7 +96,7 @@ struct SettingsBlocked: ParsableCommand {
 
   func run() throws {
     let user = Identifier(user)
-    try options.reading { store in
+    try options.reading(of: user) { store in
       try page.read(
         {
           try store.blockedConversations(

@@ -14,7 +14,7 @@ struct SettingsSet: ParsableCommand {
       Examples (easemob):
 
         push-fanout settings set --store app.store --user u1 --level mention \\
-          --quiet 22:00-08:00
+          --quiet-hours 22:00-08:00
 
         push-fanout settings set --store app.store --user u1 --conversation g1 \\
           --minutes 240
@@ -25,7 +25,7 @@ struct SettingsSet: ParsableCommand {
           --level 5
 
         push-fanout settings set --store app.store --user u1 \\
-          --quiet 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai
+          --quiet-hours 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai
 
         push-fanout settings set --store app.store --user u1 \\
           --push-when-desktop-online on
@@ -43,6 +43,7 @@ struct SettingsSet: ParsableCommand {
   var minutes: Int64?
 
   @Option(
+    name: .customLong("quiet-hours"),
     help: ArgumentHelp(
       "H:M-H:M or, for none, '' (easemob); HH:MM:SS+minutes (rongcloud).", valueName: "window"))
   var quiet: String?
@@ -57,7 +58,7 @@ struct SettingsSet: ParsableCommand {
     help: ArgumentHelp("The window's own time zone (rongcloud).", valueName: "name"))
   var quietZone: String?
 
-  @Flag(help: "Remove the quiet hours.")
+  @Flag(name: .customLong("remove-quiet-hours"), help: "Remove the quiet hours.")
   var removeQuiet = false
 
   @Option(help: ArgumentHelp("The user's time zone, an IANA name.", valueName: "name"))
@@ -87,7 +88,7 @@ struct SettingsSet: ParsableCommand {
     if others && legacy == nil {
       throw ValidationError(
         """
-        Say what to set: --level, --minutes, --quiet, --remove-quiet, --time-zone, \
+        Say what to set: --level, --minutes, --quiet-hours, --remove-quiet-hours, --time-zone, \
         --remove-time-zone, --push-when-desktop-online or --legacy.
         """)
     }
@@ -114,13 +115,13 @@ struct SettingsSet: ParsableCommand {
       throw ValidationError("--legacy \(legacy) is not dnd, notify, no-push, push or hours H-H.")
     }
     if quiet != nil && removeQuiet {
-      throw ValidationError("--quiet and --remove-quiet contradict each other.")
+      throw ValidationError("--quiet-hours and --remove-quiet-hours contradict each other.")
     }
     if quietLevel != nil || quietZone != nil, quiet == nil {
       throw ValidationError("--quiet-level and --quiet-zone go with --quiet.")
     }
     if let quiet, QuietText(quiet) == nil {
-      throw ValidationError("--quiet \(quiet) is not a window, H:M-H:M or HH:MM:SS+minutes.")
+      throw ValidationError("--quiet-hours \(quiet) is not a window, H:M-H:M or HH:MM:SS+minutes.")
     }
   }
 
@@ -222,14 +223,14 @@ struct SettingsClear: ParsableCommand {
 
         push-fanout settings clear --store app.store --user u1 --conversation g1
 
-        push-fanout settings clear --store app.store --user u1 --quiet
+        push-fanout settings clear --store app.store --user u1 --quiet-hours
       """)
 
   @OptionGroup var options: StoreOptions
   @OptionGroup var scopeOptions: ScopeOptions
   @OptionGroup var writing: WriteOptions
 
-  @Flag(help: "Remove the user's quiet hours.")
+  @Flag(name: .customLong("quiet-hours"), help: "Remove the user's quiet hours.")
   var quiet = false
 
   func validate() throws {

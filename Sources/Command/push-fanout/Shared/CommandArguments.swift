@@ -35,7 +35,28 @@ enum CommandArguments {
       }
       arguments.append(text)
     }
-    return separatingEmptyValues(Array(arguments.dropFirst()))
+    return joiningValues(separatingEmptyValues(Array(arguments.dropFirst())))
+  }
+
+  /// The letters of options that may be typed with one dash.
+  static let shortOptions = "hoq"
+
+  /// `--user`, `-100123` as `--user=-100123`: what begins with one dash behind an option is its value,
+  /// unless it is one of ``shortOptions``. ArgumentParser takes it for options of one letter.
+  static func joiningValues(_ arguments: [String]) -> [String] {
+    var joined: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { return joined + arguments[index...] }
+      guard argument.hasPrefix("-"), !argument.hasPrefix("--"), argument.count > 1,
+        !argument.dropFirst().allSatisfy({ shortOptions.contains($0) }),
+        let option = joined.last, option.hasPrefix("--"), !option.contains("=")
+      else {
+        joined.append(argument)
+        continue
+      }
+      joined[joined.count - 1] = "\(option)=\(argument)"
+    }
+    return joined
   }
 
   /// `--option=` as `--option` and an empty value, which ArgumentParser takes for no value at all.

@@ -104,7 +104,9 @@ typedef struct {
 
 /// The length of the rows that end in a text, which begins where a row may: up to the last line feed
 /// that ends one. A row with a misplaced quote ends with its line, as for pf_csv_split.
-size_t pf_csv_whole_rows(const uint8_t *text, size_t length);
+///
+/// The delimiter between cells is ASCII, and none of `"`, a line feed and a carriage return.
+size_t pf_csv_whole_rows(const uint8_t *text, size_t length, uint8_t delimiter);
 
 /// Whether the line ends at the end of a text of whole rows begin with a carriage return that another
 /// one follows; `otherwise` if the text is nothing but line ends without one.
@@ -116,8 +118,8 @@ bool pf_csv_ends_in_lone_return(const uint8_t *text, size_t length, bool otherwi
 /// The first `capacity` cells are stored. They point into the text, or into `scratch`, which has room
 /// for `length` bytes. PF_CSV_OPEN_QUOTE: the last cell is what there is of it.
 void pf_csv_split(
-  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, uint8_t *scratch,
-  pf_csv_row *row);
+  const uint8_t *text, size_t length, uint8_t delimiter, pf_csv_cell *cells, size_t capacity,
+  uint8_t *scratch, pf_csv_row *row);
 
 // MARK: gzip
 
@@ -137,8 +139,8 @@ typedef struct pf_gzip pf_gzip;
 pf_gzip *pf_gzip_create(void);
 void pf_gzip_destroy(pf_gzip *gzip);
 
-/// Unpacks from `input` to `output`; several members in a row are one text. Says how much of each
-/// was used.
+/// Unpacks from `input` to `output`; several members in a row are one text, and zeros behind the last
+/// one are passed over. Says how much of each was used.
 pf_gzip_status pf_gzip_inflate(
   pf_gzip *gzip, const uint8_t *input, size_t input_length, size_t *input_used, uint8_t *output,
   size_t output_length, size_t *output_used);

@@ -37,7 +37,7 @@ final class ByteReader {
     descriptor = -1
     memory = bytes
     byteCount = Int64(bytes.count)
-    unsafe gzip = name.hasSuffix(".gz") ? pf_gzip_create() : nil
+    unsafe gzip = FilePath.has(name, extension: ".gz") ? pf_gzip_create() : nil
     unsafe packed = .allocate(byteCount: gzip == nil ? 0 : Self.packedCapacity, alignment: 64)
   }
 
@@ -55,12 +55,12 @@ final class ByteReader {
       if path != "-" { close(descriptor) }
       throw .isDirectory
     }
-    guard !path.hasSuffix(".parquet") else {
+    guard !FilePath.has(path, extension: ".parquet") else {
       close(descriptor)
       throw .isParquet
     }
     byteCount = kind == S_IFREG ? Int64(status.st_size) : nil
-    unsafe gzip = path.hasSuffix(".gz") ? pf_gzip_create() : nil
+    unsafe gzip = FilePath.has(path, extension: ".gz") ? pf_gzip_create() : nil
     unsafe packed = .allocate(byteCount: Self.packedCapacity, alignment: 64)
   }
 

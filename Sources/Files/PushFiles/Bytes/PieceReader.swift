@@ -55,8 +55,14 @@ final class PieceReader: PieceSource {
   /// Where pieces may end.
   enum Cut {
     case lines
-    /// Where rows of CSV end: not inside quotes. A byte order mark is dropped.
-    case rows
+    /// Where rows of CSV with this delimiter end: not inside quotes. A byte order mark is dropped.
+    case rows(UInt8)
+
+    /// Whether a byte order mark at the beginning is dropped.
+    fileprivate var takesMark: Bool {
+      if case .rows = self { return true }
+      return false
+    }
   }
 
   /// The size of pieces, unless a test asks for another: large enough that handing one to another
@@ -110,7 +116,7 @@ final class PieceReader: PieceSource {
     while true {
       unsafe fill(buffer, from: &count, to: capacity)
       let text = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      let hasMark = unsafe cut == .rows && isFirst && text.starts(with: [0xEF, 0xBB, 0xBF])
+      let hasMark = unsafe isFirst && cut.takesMark && text.starts(with: [0xEF, 0xBB, 0xBF])
       let start = hasMark ? 3 : 0
       if let end = unsafe Self.end(of: text, start..<count, cut) {
         rest = unsafe Array(buffer[end..<count])
@@ -199,7 +205,7 @@ final class PieceReader: PieceSource {
     let count =
       switch cut {
       case .lines: unsafe pf_whole_lines(start, text.count)
-      case .rows: unsafe pf_csv_whole_rows(start, text.count)
+      case .rows(let delimiter): unsafe pf_csv_whole_rows(start, text.count, delimiter)
       }
     return count == 0 ? nil : range.lowerBound + count
   }

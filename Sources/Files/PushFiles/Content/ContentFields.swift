@@ -7,6 +7,11 @@ internal import PushModel
 ///
 /// - Source: formats.md, "What a push says".
 enum ContentFields {
+  /// Their names.
+  static let names = [
+    "text", "translations", "mentionedContent", "pushTitle", "objectName", "pushData",
+  ]
+
   /// Whether a field is one of these; called for fields that no other reader takes.
   static func isKnown(_ key: JSONKey, _ uses: inout VendorFieldUse) -> Bool {
     switch key {

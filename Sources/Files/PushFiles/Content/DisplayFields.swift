@@ -78,6 +78,8 @@ final class ContentCollector {
 
 /// The display fields of a user's record.
 private enum DisplayFields {
+  private static let fields = ["name", "style", "language", "template", "offlineMessages"]
+
   static func read(
     _ line: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> RecipientDisplay? {
@@ -117,7 +119,7 @@ private enum DisplayFields {
       case "offlineMessages":
         let badges = 0...Int64(RecipientDisplay.badgeLimit)
         display.offlineMessages = UInt32(try value.whole(field, in: badges))
-      default: throw .unknownField(field)
+      default: throw .unknownField(key.text, among: fields, of: "display")
       }
     }
     return display

@@ -89,7 +89,7 @@ public enum TemplateReader {
       case "content", "content_pattern":
         if content != nil { throw .fieldTwice("content", "content_pattern") }
         content = try value.text(key.text)
-      default: throw .unknownField(key.text)
+      default: throw .unknownField(key.text, among: ["kind", "name", "title", "content"])
       }
     }
     guard let name else { throw .missingField("name") }

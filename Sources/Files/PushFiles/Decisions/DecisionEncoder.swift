@@ -43,7 +43,7 @@ protocol DecisionEncoder: Sendable {
     to piece: inout EncodedPiece)
 
   /// What the output ends with.
-  func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8]
+  func trailer(_ messageCount: Int, _ totals: OutcomeCounts, _ unknown: UnknownNames) -> [UInt8]
 }
 
 extension DecisionEncoder {
@@ -57,7 +57,9 @@ extension DecisionEncoder {
     _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
     to piece: inout EncodedPiece
   ) {}
-  func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] { [] }
+  func trailer(
+    _ messageCount: Int, _ totals: OutcomeCounts, _ unknown: UnknownNames
+  ) -> [UInt8] { [] }
 
   /// A text for each outcome, by its code.
   static func byCode(_ text: (Outcome) -> [UInt8]) -> [[UInt8]] {

@@ -166,8 +166,11 @@ public final class FanoutWriter {
   }
 
   /// Writes what the format ends with, once, behind all messages.
-  public func finish() throws(OutputProblem) {
-    try output.put(encoder.trailer(messageCount, totals))
+  ///
+  /// - Parameter unknown: the conversations of messages that the settings do not have, which a
+  ///   `summary` names.
+  public func finish(unknown: UnknownNames = UnknownNames()) throws(OutputProblem) {
+    try output.put(encoder.trailer(messageCount, totals, unknown))
   }
 
   private func spareBatch() -> EncodedBatch {

@@ -1,11 +1,12 @@
 public import PushModel
+internal import PushSupport
 
 /// Rows of decisions that are suppressed now and would push later.
 public struct HeldText: Sendable {
   private let isCSV: Bool
 
   /// - Parameter path: a file's name; `.csv` at its end makes rows CSV, anything else NDJSON.
-  public init(path: String) { isCSV = path.hasSuffix(".csv") }
+  public init(path: String) { isCSV = FilePath.has(path, extension: ".csv") }
 
   /// What stands before all rows.
   public var header: [UInt8] {

@@ -9,8 +9,13 @@ struct SummaryEncoder: DecisionEncoder {
 
   init(_ options: EncodingOptions) { isJSON = options.summaryAsJSON }
 
-  func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] {
-    if !isJSON { return Array(Self.table(messageCount, totals).utf8) }
+  func trailer(
+    _ messageCount: Int, _ totals: OutcomeCounts, _ unknown: UnknownNames
+  ) -> [UInt8] {
+    if !isJSON {
+      let note = unknown.recordCount > 0 ? "\n\(unknown.note)\n" : ""
+      return Array((Self.table(messageCount, totals) + note).utf8)
+    }
     var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
     row.append(contentsOf: ",\"counts\":".utf8)
     var counts = KeyedCounts()
@@ -18,6 +23,9 @@ struct SummaryEncoder: DecisionEncoder {
       counts.insert(code, totals[outcome])
     }
     row.append(addingCapacity: counts.objectLimit) { row in counts.appendObject(to: &row) }
+    if unknown.recordCount > 0 {
+      row.append(contentsOf: ",\"unknownConversations\":\(unknown.recordCount)".utf8)
+    }
     row.append(contentsOf: "}\n".utf8)
     return row
   }

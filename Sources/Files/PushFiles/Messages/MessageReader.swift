@@ -1,5 +1,6 @@
 public import PushContent
 public import PushModel
+internal import PushSupport
 
 /// Reads messages one at a time from NDJSON or, by its name, CSV.
 ///
@@ -15,20 +16,30 @@ public final class MessageReader {
   public let path: String
   private let rules: RuleSet
   private let source: Source
+  private let form: CellForm
+  private let slice: MessageSlice
+  private let takesAll: Bool
+  /// Whether there may be no message.
+  private let mayBeEmpty: Bool
   /// Records so far, from which a message without an id column has its number.
   public private(set) var recordCount = 0
   /// Whether the message that was read last replies to another: `reply` is true, or there is a
   /// `replyTo`.
   public private(set) var isReply = false
 
-  /// Opens a file of messages that are decided by `rules`.
+  /// Opens a file of messages that are decided by `rules`; it may have none.
   ///
+  /// - Parameters:
+  ///   - path: its name; with `csv:` in front it is CSV whatever its name, like `csv:-`.
+  ///   - options: how CSV is written, and which messages are read.
   /// - Throws: a problem with the file itself or with a CSV header.
-  public convenience init(path: String, rules: RuleSet) throws(FileProblem) {
-    try self.init(.path(path), rules)
+  public convenience init(
+    path: String, rules: RuleSet, _ options: MessageOptions = MessageOptions()
+  ) throws(FileProblem) {
+    try self.init(.path(FileKind.file(named: path)), FileKind(path: path), rules, options)
   }
 
-  /// Reads bytes as a file of that name would be read.
+  /// Reads bytes as a file of that name would be read; there must be a message.
   ///
   /// - Parameter name: what problems call the bytes; NDJSON unless it ends in `.csv`, packed if it
   ///   ends in `.gz`.
@@ -36,20 +47,23 @@ public final class MessageReader {
   public convenience init(
     _ bytes: [UInt8], name: String = "messages.ndjson", rules: RuleSet
   ) throws(FileProblem) {
-    try self.init(.bytes(bytes, name: name), rules)
+    try self.init(
+      .bytes(bytes, name: name), FileKind(path: name), rules, MessageOptions())
   }
 
-  private init(_ file: FileSource, _ rules: RuleSet) throws(FileProblem) {
+  private init(
+    _ file: FileSource, _ kind: FileKind, _ rules: RuleSet, _ options: MessageOptions
+  ) throws(FileProblem) {
     path = file.name
     self.rules = rules
-    let isCSV = FileKind(path: path) == .csv
+    form = CellForm(options)
+    slice = options.slice
+    takesAll = slice.takesAll
+    if case .path = file { mayBeEmpty = true } else { mayBeEmpty = false }
     do throws(FileProblem.Problem) {
       source =
-        isCSV
-        ? .table(
-          try CSVTable(
-            file, columns: MessageColumns.names, required: MessageColumns.required))
-        : .lines(try JSONLines(file))
+        kind == .csv
+        ? .table(try CSVTable(file, options.layout)) : .lines(try JSONLines(file))
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }
@@ -71,7 +85,21 @@ public final class MessageReader {
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
   ///   goes on behind it.
   public func next() throws(FileProblem) -> Message? {
+    takesAll ? try nextOfAll() : try nextOfSlice()
+  }
+
+  @inline(__always)
+  private func nextOfAll() throws(FileProblem) -> Message? {
     try read { (_, _) throws(FileProblem.Problem) in }
+  }
+
+  /// Apart from the usual way, which hands a message on without looking at it.
+  @inline(never)
+  private func nextOfSlice() throws(FileProblem) -> Message? {
+    while let message = try nextOfAll() {
+      if slice.takes(message) { return message }
+    }
+    return nil
   }
 
   /// The next message with its own fields for its push, which only NDJSON has; nil at the end of
@@ -81,10 +109,13 @@ public final class MessageReader {
   public func nextWithContent() throws(FileProblem) -> (message: Message, content: MessageContent)?
   {
     var content = MessageContent()
-    let message = try read { (line, parser) throws(FileProblem.Problem) in
-      content = try ContentFields.read(line, in: parser)
+    while true {
+      let message = try read { (line, parser) throws(FileProblem.Problem) in
+        content = try ContentFields.read(line, in: parser)
+      }
+      guard let message else { return nil }
+      if takesAll || slice.takes(message) { return (message: message, content: content) }
     }
-    return message.map { (message: $0, content: content) }
   }
 
   /// Reads the next message.
@@ -98,7 +129,7 @@ public final class MessageReader {
       switch source {
       case .lines(let lines):
         guard let line = try lines.next() else {
-          if recordCount == 0 { throw .isEmpty }
+          if recordCount == 0, !mayBeEmpty { throw .isEmpty }
           return nil
         }
         recordCount += 1
@@ -111,7 +142,7 @@ public final class MessageReader {
           recordCount += 1
           var uses = VendorFieldUse()
           let message = try MessageColumns.read(
-            row, number: table.hasColumn(0) ? nil : recordCount, &uses)
+            row, number: table.hasColumn(0) ? nil : recordCount, form, &uses)
           isReply = MessageColumns.isReply(row)
           if let foreign = uses.foreign(to: rules) { throw foreign }
           return message
@@ -121,7 +152,7 @@ public final class MessageReader {
       if case .isEmpty = error { throw FileProblem(file: path, line: 1, problem: error) }
       let problem = FileProblem(file: path, line: lineNumber, problem: error)
       countIfUnread(problem)
-      throw problem
+      throw asCSV(problem)
     }
   }
 
@@ -149,6 +180,19 @@ public final class MessageReader {
     }
   }
 
+  /// What is wrong with the first line of a file that nothing says to be NDJSON.
+  private func asCSV(_ problem: FileProblem) -> FileProblem {
+    guard recordCount == 1, mayBeEmpty, FileKind.named(path) == nil, case .lines = source else {
+      return problem
+    }
+    switch problem.problem {
+    case .notJSON, .truncatedJSON, .notAnObject, .byteOrderMark:
+      return FileProblem(
+        file: path, line: problem.line, problem: .notNDJSON(asCSV: FileKind.csvPrefix + path))
+    default: return problem
+    }
+  }
+
   /// A record that could not be taken apart is one all the same: those after it keep their numbers.
   private func countIfUnread(_ problem: FileProblem) {
     switch problem.problem {
@@ -165,13 +209,24 @@ public enum FileKind: Sendable {
   /// A JSON object a line, or rows of comma-separated values (RFC 4180).
   case ndjson, csv
 
-  /// nil for a name with neither extension.
-  public static func named(_ path: String) -> FileKind? {
-    let name = path.hasSuffix(".gz") ? String(path.dropLast(3)) : path
-    if name.hasSuffix(".csv") { return .csv }
-    return [".ndjson", ".jsonl", ".json"].contains { name.hasSuffix($0) } ? .ndjson : nil
+  /// What stands in front of a name whose file is CSV all the same.
+  static let csvPrefix = "csv:"
+
+  /// The path of a name that may have `csv:` in front.
+  public static func file(named name: String) -> String {
+    name.hasPrefix(csvPrefix) ? String(name.dropFirst(csvPrefix.count)) : name
   }
 
-  /// NDJSON unless the name ends in CSV's extension.
-  public init(path: String) { self = Self.named(path) ?? .ndjson }
+  /// nil for a name with neither extension.
+  public static func named(_ path: String) -> FileKind? {
+    let name = FilePath.without(path, extension: ".gz") ?? path
+    if FilePath.has(name, extension: ".csv") { return .csv }
+    return [".ndjson", ".jsonl", ".json"].contains { FilePath.has(name, extension: $0) }
+      ? .ndjson : nil
+  }
+
+  /// CSV by its extension or with `csv:` in front, and otherwise NDJSON.
+  public init(path: String) {
+    self = path.hasPrefix(Self.csvPrefix) ? .csv : Self.named(path) ?? .ndjson
+  }
 }

@@ -4,6 +4,13 @@ internal import PushSupport
 
 /// messages.ndjson
 enum MessageFields {
+  /// The fields that decide or are known without effect.
+  static let names = [
+    "id", "conversation", "sender", "at", "mentions", "mentionsAll", "silent", "body", "sentAt",
+    "reply", "replyTo", "decision", "force", "onlineOnly", "filter", "ext", "channel",
+    "isMentioned", "pushContent", "persisted", "backlog",
+  ]
+
   /// Reads a message that has no fields of other rules.
   @inline(__always)
   static func read(
@@ -43,7 +50,7 @@ enum MessageFields {
         if let field = try readVendorField(key, value, &message) {
           uses.note(field, "\"\(key.text)\"")
         } else if !ContentFields.isKnown(key, &uses) {
-          throw .unknownField(key.text)
+          throw .unknownField(key.text, among: names + ContentFields.names)
         }
       }
     }
@@ -98,7 +105,7 @@ enum MessageFields {
     var filter = DeviceFilter()
     for (key, value) in try value.object("filter") {
       guard let list = DeviceFilter.list(named: key) else {
-        throw .unknownField("filter.\(key.text)")
+        throw .unknownField(key.text, among: DeviceFilter.listNames, of: "filter")
       }
       filter[keyPath: list] = try value.strings("filter.\(key.text)").map { Identifier($0) }
     }
@@ -107,6 +114,10 @@ enum MessageFields {
 }
 
 extension DeviceFilter {
+  fileprivate static let listNames = [
+    "accept_device_id", "ignore_device_id", "accept_notifier_name", "ignore_notifier_name",
+  ]
+
   /// The list of one of the four keys of E-50; nil for another key.
   fileprivate static func list(named key: JSONKey) -> WritableKeyPath<Self, [Identifier]>? {
     switch key {
@@ -169,20 +180,23 @@ enum MessageColumns {
     "isMentioned", "force", "silent", "body", "pushContent", "persisted", "backlog", "reply",
     "replyTo",
   ]
-  static let required = ["conversation", "at"]
+  static let layout = CSVLayout(
+    name: "messages", columns: names, required: ["conversation", "at"])
 
-  /// - Parameter number: the message's id when the file has no column of ids.
+  /// - Parameters:
+  ///   - number: the message's id when the file has no column of ids.
+  ///   - form: how instants and lists are written.
   static func read(
-    _ row: CSVRow, number: Int?, _ uses: inout VendorFieldUse
+    _ row: CSVRow, number: Int?, _ form: CellForm, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     guard let id = number.map(Self.id(_:)) ?? row.identifier(0) else {
       throw .missingField("id")
     }
     guard let conversation = row.identifier(1) else { throw .missingField("conversation") }
-    guard let at = try row.instant(4, "at") else { throw .missingField("at") }
+    guard let at = try row.instant(4, "at", form) else { throw .missingField("at") }
     var message = Message(id: id, conversation: conversation, at: at, sender: row.identifier(3))
-    message.sentAt = try row.instant(5, "sentAt")
-    message.mentions = row.identifiers(6)
+    message.sentAt = try row.instant(5, "sentAt", form)
+    message.mentions = row.identifiers(6, form)
     message.mentionsAll = try row.flag(7, "mentionsAll")
     message.force = try row.flag(9, "force")
     message.silent = try row.flag(10, "silent")

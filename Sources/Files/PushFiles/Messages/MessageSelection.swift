@@ -31,6 +31,9 @@ public final class MessageSelection {
     isFound = Dictionary(ids.map { ($0, false) }) { first, _ in first }
   }
 
+  /// The 1-based line of the message that was read last.
+  public var lineNumber: Int { reader.lineNumber }
+
   /// The share of the file that has been read, 0...1; nil when its size is not known.
   public var progress: Double? { reader.progress }
 

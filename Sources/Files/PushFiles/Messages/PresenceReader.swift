@@ -25,7 +25,9 @@ public struct PresenceChange: Hashable, Sendable {
 /// - Memory: one piece of the file, whatever its size.
 /// - Source: formats.md, "presence.csv".
 public final class PresenceReader {
-  static let columns = ["ts", "conversation", "user", "online"]
+  static let layout = CSVLayout(
+    name: "presence rows", columns: ["ts", "conversation", "user", "online"],
+    required: ["ts", "user", "online"])
 
   /// The path of the file, or the name given to bytes.
   public let path: String
@@ -44,7 +46,7 @@ public final class PresenceReader {
   private init(_ source: FileSource) throws(FileProblem) {
     path = source.name
     do throws(FileProblem.Problem) {
-      table = try CSVTable(source, columns: Self.columns, required: ["ts", "user", "online"])
+      table = try CSVTable(source, Self.layout)
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }

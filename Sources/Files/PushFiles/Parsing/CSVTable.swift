@@ -14,40 +14,26 @@ final class CSVTable {
   /// Opens a file and reads its header.
   ///
   /// - Parameters:
-  ///   - columns: the names that the header may have, nil for any; cells are asked for by the index
-  ///     here.
-  ///   - required: the names that it must have.
+  ///   - layout: the columns that the file may have; nil for any, of which no cell is asked for.
   ///   - pieceSize: how many bytes are read at a time.
   init(
-    _ source: FileSource, columns: [String]?, required: [String],
-    pieceSize: Int = PieceReader.usualSize
+    _ source: FileSource, _ layout: CSVLayout?, pieceSize: Int = PieceReader.usualSize
   ) throws(FileProblem.Problem) {
-    reader = try PieceReader(source, size: pieceSize, cut: .rows)
-    guard let piece = try reader.next() else { throw .isEmpty }
-    var rows = CSVRows(piece, nil)
+    let delimiter = layout?.delimiter ?? UInt8(ascii: ",")
+    reader = try PieceReader(source, size: pieceSize, cut: .rows(delimiter))
+    guard let piece = try reader.next() else { throw .noHeader }
+    var rows = CSVRows(piece, nil, delimiter)
     var row = try rows.next()
     while row == nil {
-      guard let piece = try reader.next() else { throw .isEmpty }
-      rows = CSVRows(piece, nil, lines: rows.lines)
+      guard let piece = try reader.next() else { throw .noHeader }
+      rows = CSVRows(piece, nil, delimiter, lines: rows.lines)
       row = try rows.next()
     }
     header = row?.texts ?? []
-    var cellIndices = Array(repeating: -1, count: columns?.count ?? 0)
-    if let columns {
-      for (index, name) in header.enumerated() {
-        guard let column = columns.firstIndex(of: name) else { throw .unknownColumn(name) }
-        guard cellIndices[column] < 0 else { throw .repeatedColumn(name) }
-        cellIndices[column] = index
-      }
-      for name in required {
-        guard let column = columns.firstIndex(of: name), cellIndices[column] >= 0 else {
-          throw .missingColumn(name)
-        }
-      }
-    }
-    self.columns = CSVColumns(count: header.count, cellIndices)
+    self.columns = CSVColumns(
+      count: header.count, try layout?.cellIndices(in: header) ?? [], delimiter: delimiter)
     reader.pass(bytes: rows.start, lines: 0)
-    self.rows = CSVRows(rows.takeRest(), self.columns, lines: rows.lines)
+    self.rows = CSVRows(rows.takeRest(), self.columns, delimiter, lines: rows.lines)
   }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
@@ -68,7 +54,7 @@ final class CSVTable {
       if let row = try nextOfPiece() { return row }
       do throws(FileProblem.Problem) {
         guard let piece = try reader.next() else { return nil }
-        rows = CSVRows(piece, columns, lines: rows.linesBehind)
+        rows = CSVRows(piece, columns, columns.delimiter, lines: rows.linesBehind)
       } catch {
         lineNumber = rows.linesBehind + 1
         throw error
@@ -107,6 +93,7 @@ struct CSVRows: ~Copyable {
   private let piece: TextPiece
   private let text: UnsafeBufferPointer<UInt8>
   private let columns: CSVColumns?
+  private let delimiter: UInt8
   private let cells: UnsafeMutableBufferPointer<pf_csv_cell>
   /// For cells with doubled quotes.
   private let scratch: UnsafeMutablePointer<UInt8>
@@ -116,10 +103,12 @@ struct CSVRows: ~Copyable {
 
   /// - Parameters:
   ///   - columns: nil for rows of any number of cells.
+  ///   - delimiter: what stands between cells.
   ///   - lines: the number of line feeds before the piece.
-  init(_ piece: TextPiece, _ columns: CSVColumns?, lines: Int = 0) {
+  init(_ piece: TextPiece, _ columns: CSVColumns?, _ delimiter: UInt8, lines: Int = 0) {
     self.piece = piece
     self.columns = columns
+    self.delimiter = delimiter
     self.lines = lines
     unsafe text = piece.text.assumingMemoryBound(to: UInt8.self)
     unsafe cells = .allocate(capacity: columns?.count ?? text.count + 1)
@@ -147,8 +136,8 @@ struct CSVRows: ~Copyable {
     while !isAtEnd {
       var row = pf_csv_row()
       unsafe pf_csv_split(
-        text.baseAddress! + start, text.count - start, cells.baseAddress, cells.count, scratch, &row
-      )
+        text.baseAddress! + start, text.count - start, delimiter, cells.baseAddress, cells.count,
+        scratch, &row)
       let (firstLine, follows) = (lines + 1, followsLoneReturn)
       start += row.length
       lines += row.line_feeds
@@ -179,7 +168,7 @@ struct CSVRows: ~Copyable {
     if row.status == PF_CSV_STRAY_QUOTE { throw .strayQuote }
     // Most likely a quote is never closed.
     if !piece.isWhole, isAtEnd { throw .tooLong }
-    // Without commas and quotes.
+    // Without delimiters and quotes.
     let length =
       unsafe row.cell_count > cells.count
       ? row.length : cells[..<row.cell_count].reduce(0) { unsafe $0 + $1.length }
@@ -209,9 +198,12 @@ final class CSVColumns: Sendable {
   let count: Int
   /// The index in the header of each column that was asked for; -1 for one the file does not have.
   nonisolated(unsafe) let cellIndices: UnsafeMutableBufferPointer<Int>
+  /// What stands between cells.
+  let delimiter: UInt8
 
-  init(count: Int, _ cellIndices: [Int]) {
+  init(count: Int, _ cellIndices: [Int], delimiter: UInt8 = UInt8(ascii: ",")) {
     self.count = count
+    self.delimiter = delimiter
     unsafe self.cellIndices = .allocate(capacity: cellIndices.count)
     _ = unsafe self.cellIndices.initialize(fromContentsOf: cellIndices)
   }
@@ -295,7 +287,7 @@ struct CSVRow {
     return unsafe UnsafeBufferPointer(start: cell.bytes, count: cell.length)
   }
 
-  /// The text behind the first cells and their commas, as it is in the file, without a quote that
+  /// The text behind the first cells and their delimiters, as it is in the file, without a quote that
   /// closes the last cell; nil if there are no more cells, or doubled quotes.
   ///
   /// - Precondition: `count` is not 0.

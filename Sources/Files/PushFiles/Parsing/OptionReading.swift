@@ -7,7 +7,10 @@ extension AppSettings {
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
       let name = "options.\(key.text)"
-      guard let (rules, option) = Self.option(key.text) else { throw .unknownField(name) }
+      guard let (rules, option) = Self.option(key.text) else {
+        let known = RuleSet.allCases.flatMap { $0.options.map(\.name) }
+        throw .unknownField(key.text, among: known, of: "options")
+      }
       try read(value, of: option, name)
       uses.note(option: rules, "the option \"\(key.text)\"")
     }

@@ -5,8 +5,10 @@ extension FileProblem {
   ///
   /// A missing file passes: opening it reports the error.
   ///
+  /// - Parameter name: the path of the file, or `csv:` and the path.
   /// - Throws: ``Problem/cannotBeReadAgain``.
-  public static func checkCanBeReadAgain(_ path: String) throws(FileProblem) {
+  public static func checkCanBeReadAgain(_ name: String) throws(FileProblem) {
+    let path = FileKind.file(named: name)
     var status = stat()
     let isFound = unsafe path != "-" && stat(path, &status) == 0
     let kind = status.st_mode & S_IFMT

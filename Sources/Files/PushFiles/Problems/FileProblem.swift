@@ -1,5 +1,6 @@
 public import PushContent
 public import PushModel
+internal import PushSupport
 public import QuietTime
 
 /// What is wrong with a file that a user handed in: where, and what.
@@ -32,6 +33,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case isDirectory
     /// The file has no records.
     case isEmpty
+    /// A CSV file has no header, as it has nothing but blank lines.
+    case noHeader
     /// It is needed more than once, and is no regular file.
     case cannotBeReadAgain
     /// It was read twice, and not the same both times.
@@ -61,6 +64,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     case truncatedJSON
     /// The line is not JSON.
     case notJSON
+    /// The first line of a file that is read as NDJSON, as its name says nothing else, is not JSON;
+    /// the name by which the file is read as CSV.
+    case notNDJSON(asCSV: String)
     /// JSON is nested too deeply.
     case tooDeep
     /// An object has this key twice.
@@ -73,8 +79,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case openQuote
     /// A carriage return without a line feed.
     case loneReturn
-    /// The CSV header has an unknown column.
-    case unknownColumn(String)
+    /// The CSV header has unknown columns.
+    case unknownColumns(UnknownColumns)
+    /// The CSV header lacks a column that was named (``ColumnNames``); what it has.
+    case noColumn(String, header: [String])
     /// The CSV header has this column twice.
     case repeatedColumn(String)
     /// The CSV header lacks this column.
@@ -86,8 +94,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     // The record
     /// No kind of record has this name.
     case unknownKind(String)
-    /// The record has an unknown field.
-    case unknownField(String)
+    /// The record has an unknown field; the name that was most likely meant, if one is near.
+    case unknownField(String, nearest: String?)
     /// The record lacks this field.
     case missingField(String)
     /// The field is of another JSON type than expected.
@@ -103,6 +111,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case outOfRange(String, value: String, range: String)
     /// The field is not an instant.
     case notAnInstant(String, value: String)
+    /// The field is a local time that a zone does not have, as clocks were put forward over it.
+    case skippedTime(String, value: String, zone: String)
     /// The field is not the name of a time zone.
     case unknownTimeZone(String, value: String)
     /// A message goes to users who are not decided for, as the system does not have their time zone.
@@ -155,6 +165,9 @@ public struct FileProblem: Error, Hashable, Sendable {
 
   /// Whether reading can go on behind this line.
   public var isOfOneLine: Bool { problem.isOfOneLine }
+
+  /// Whether another problem is of the same kind: what is wrong, apart from where and with which text.
+  public func isLike(_ other: FileProblem) -> Bool { problem.name == other.problem.name }
 }
 
 extension FileProblem.Problem {
@@ -164,13 +177,30 @@ extension FileProblem.Problem {
     return .unknownLevel(name, value: value, rules: rules)
   }
 
+  /// An unknown field, and the field that was most likely meant.
+  ///
+  /// - Parameters:
+  ///   - known: the fields that there are.
+  ///   - object: the object in which they are, if it is not the record.
+  static func unknownField(
+    _ name: String, among known: [String], of object: String = ""
+  ) -> Self {
+    let prefix = object.isEmpty ? "" : object + "."
+    let nearest = EditDistance.nearest(to: name, in: known)
+    return .unknownField(prefix + name, nearest: nearest.map { prefix + $0 })
+  }
+
+  /// The name of the case.
+  fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {
     switch self {
     case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
       .notGzip,
       .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .isParquet, .openQuote,
-      .unknownColumn, .repeatedColumn, .missingColumn, .otherColumns:
+      .noHeader, .notNDJSON, .unknownColumns, .noColumn, .repeatedColumn, .missingColumn,
+      .otherColumns:
       false
     default: true
     }
@@ -200,6 +230,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .cannotRead(let why): "cannot be read: \(why)"
     case .isDirectory: "is a directory; name a file"
     case .isEmpty: "the file is empty"
+    case .noHeader: "has no header; the first line of CSV names the columns"
     case .cannotBeReadAgain: "is read twice; give a file that can be read again"
     case .hasChanged: "has changed while it was read"
     case .notGzip: "is not gzip data, although its name ends in .gz"
@@ -217,13 +248,19 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"
     case .truncatedJSON: "the JSON ends too early; the line was cut off"
     case .notJSON: "the line is not JSON"
+    case .notNDJSON(let name):
+      "the line is not JSON; by its name it is read as NDJSON, for CSV write \(printable(name))"
     case .tooDeep: "the JSON is nested too deeply"
     case .repeatedKey(let key): "the key \(quoted(key)) is repeated in one object"
     case .notAnObject: "the line is not a JSON object"
     case .strayQuote: "a misplaced quote; quote the whole cell and double its quotes"
     case .openQuote: "a quoted cell is never closed"
     case .loneReturn: "a carriage return without a line feed ends a row"
-    case .unknownColumn(let name): "unknown column \(quoted(name))"
+    case .unknownColumns(let columns): columns.text
+    case .noColumn(let name, let header):
+      "there is no column \(quoted(name)), which --columns names; "
+        + (EditDistance.nearest(to: name, in: header).map { "did you mean \(quoted($0))? " } ?? "")
+        + "The file has \(header.map { quoted($0) }.joined(separator: ", "))"
     case .repeatedColumn(let name): "the column \(quoted(name)) is repeated"
     case .missingColumn(let name): "the column \(quoted(name)) is missing"
     case .otherColumns:
@@ -232,7 +269,8 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(found) cells in a row of \(expected) columns"
     case .unknownKind(let kind):
       "unknown kind \(quoted(kind)); the kinds are app, user, conversation and member"
-    case .unknownField(let name): "unknown field \(quoted(name))"
+    case .unknownField(let name, let nearest):
+      "unknown field \(quoted(name))" + (nearest.map { "; did you mean \(quoted($0))?" } ?? "")
     case .missingField(let name): "the field \(quoted(name)) is missing"
     case .wrongType(let name, let expected): "\(quoted(name)) must be \(expected)"
     case .emptyID(let name): "\(quoted(name)) must not be empty"
@@ -244,12 +282,17 @@ extension FileProblem.Problem: CustomStringConvertible {
         }.map(\.name)
       ).description
     case .unknownValue(let name, let value, let allowed):
-      "\(quoted(name)) cannot be \(quoted(value)); it is one of \(allowed.joined(separator: ", "))"
+      "\(quoted(name)) cannot be \(quoted(value)); "
+        + (EditDistance.nearest(to: value, in: allowed).map { "did you mean \($0)? It" } ?? "it")
+        + " is one of \(allowed.joined(separator: ", "))"
     case .outOfRange(let name, let value, let range):
       "\(quoted(name)): \(printable(value)) is not in \(range)"
     case .notAnInstant(let name, let value):
       "\(quoted(name)): \(printable(value)) is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
         + "or an RFC 3339 time with an offset or Z"
+    case .skippedTime(let name, let value, let zone):
+      "\(quoted(name)): \(printable(value)) does not exist in \(printable(zone)), where clocks were "
+        + "put forward over it"
     case .unknownTimeZone(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
     case .unknownZones(let users): "it goes to \(users)"
@@ -289,10 +332,10 @@ extension FileProblem.Problem: CustomStringConvertible {
 }
 
 /// A user's text in quotes, on one line and not too long.
-private func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
+func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
 
 /// A user's text on one line and not too long.
-private func printable(_ text: String, limit: Int = 120) -> String {
+func printable(_ text: String, limit: Int = 120) -> String {
   var shown = ""
   for scalar in text.unicodeScalars.prefix(limit) {
     let isControl = scalar.properties.generalCategory == .control || scalar == "\u{2028}"

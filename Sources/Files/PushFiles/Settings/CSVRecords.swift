@@ -1,17 +1,30 @@
 internal import PushModel
+internal import QuietTime
 
 extension CSVRow {
   func identifier(_ column: Int) -> Identifier? {
     isEmpty(column) ? nil : unsafe Identifier(utf8: utf8(column))
   }
 
-  func instant(_ column: Int, _ field: String) throws(FileProblem.Problem) -> Instant? {
+  /// - Parameter form: how it may be written beside what the format says.
+  func instant(
+    _ column: Int, _ field: String, _ form: CellForm? = nil
+  ) throws(FileProblem.Problem) -> Instant? {
     if isEmpty(column) { return nil }
     if let number = digits(column), let instant = Instant(exactMilliseconds: number) {
       return instant
     }
     guard let text = text(column) else { return nil }
-    guard let instant = Instant(text: text) else { throw .notAnInstant(field, value: text) }
+    if let instant = Instant(text: text) { return instant }
+    guard let zone = form?.zone, let local = Instant.localMilliseconds(text) else {
+      throw .notAnInstant(field, value: text)
+    }
+    guard let seconds = zone.firstSecond(ofLocal: local.seconds) else {
+      throw .skippedTime(field, value: text, zone: zone.name)
+    }
+    guard let instant = Instant(exactMilliseconds: seconds * 1000 + local.milliseconds) else {
+      throw .notAnInstant(field, value: text)
+    }
     return instant
   }
 
@@ -42,8 +55,18 @@ extension CSVRow {
   }
 
   /// The items of a `;`-separated list, empty ones dropped; nil for an empty cell.
-  func identifiers(_ column: Int) -> [Identifier]? {
+  ///
+  /// - Parameter form: how it is written. If no comma is between cells, a comma separates items as
+  ///   well, and blanks around them are dropped.
+  func identifiers(_ column: Int, _ form: CellForm) -> [Identifier]? {
     if isEmpty(column) { return nil }
+    if form.delimiter != UInt8(ascii: ",") {
+      return text(column)?.split { $0 == ";" || $0 == "," }.compactMap { item in
+        let end = item.lastIndex { $0 != " " } ?? item.startIndex
+        let trimmed = item.drop { $0 == " " }
+        return trimmed.isEmpty ? nil : Identifier(String(trimmed[...end]))
+      }
+    }
     return unsafe utf8(column).split(separator: UInt8(ascii: ";")).map {
       unsafe Identifier(utf8: UnsafeRawBufferPointer(rebasing: $0))
     }
@@ -80,6 +103,7 @@ enum UserColumns {
     "id", "level", "quietStart", "quietEnd", "timeZone", "mutedUntil", "quietSpanMinutes",
     "quietLevel", "quietTimeZone",
   ]
+  static let layout = CSVLayout(name: "users", columns: names, required: ["id"])
 
   static let id = 0
 
@@ -174,6 +198,8 @@ struct MemberRow {
 /// members.csv
 enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
+  static let layout = CSVLayout(
+    name: "members", columns: names, required: ["conversation", "user"])
 
   static let allFields: RowFields = [.level, .mutedUntil, .since]
 

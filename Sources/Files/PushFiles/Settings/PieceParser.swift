@@ -120,7 +120,7 @@ struct PieceParser {
     _ piece: TextPiece, _ format: Format, _ columns: CSVColumns, _ job: Job,
     into batch: inout RecordBatch
   ) {
-    var rows = CSVRows(piece, columns)
+    var rows = CSVRows(piece, columns, columns.delimiter)
     unsafe batch.add(text: piece.text, ofUsers: format.isUsers)
     let idCount = format.idCount(columns)
     if columns !== recentColumns || job.rules != recentRules {

@@ -19,13 +19,13 @@ extension SettingsFileReader {
   }
 
   mutating func readCSV(
-    _ names: [String], _ required: [String], format: (CSVColumns) -> PieceParser.Format
+    _ layout: CSVLayout, format: (CSVColumns) -> PieceParser.Format
   ) {
     rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
     do {
       table = try CSVTable(
-        paths.source(fileNumber), columns: names, required: required, pieceSize: options.pieceSize)
+        paths.source(fileNumber), layout, pieceSize: options.pieceSize)
     } catch {
       return report(error, line: error.lineAtOpening)
     }

@@ -93,9 +93,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
       } else if file < paths.settings.count {
         readNDJSON()
       } else if file < paths.settings.count + paths.users.count {
-        readCSV(UserColumns.names, ["id"]) { .users($0) }
+        readCSV(UserColumns.layout) { .users($0) }
       } else {
-        readCSV(MemberColumns.names, ["conversation", "user"]) { .members($0) }
+        readCSV(MemberColumns.layout) { .members($0) }
       }
     }
   }

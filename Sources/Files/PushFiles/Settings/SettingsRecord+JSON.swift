@@ -22,11 +22,35 @@ extension SettingsRecord {
     }
   }
 
+  /// - Parameter known: the fields that the record has, for a name that is near one of them.
   fileprivate static func refuse(
-    _ key: JSONKey, but extra: StaticString?
+    _ key: JSONKey, but extra: StaticString?, among known: [String]
   ) throws(FileProblem.Problem) {
     if let extra, extra ~= key { return }
-    throw .unknownField(key.text)
+    throw .unknownField(key.text, among: known)
+  }
+
+  /// The fields of records, by their kind, and of objects in them.
+  static let fields: [String: [String]] = [
+    "app": [
+      "kind", "rules", "timeZone", "devicePolicy", "advancedPush", "level", "messageNotification",
+      "options",
+    ],
+    "user": [
+      "kind", "id", "level", "levels", "quietHours", "timeZone", "mutedUntil",
+      "pushWhenDesktopOnline", "localNotification", "devices", "display", "remarks",
+    ],
+    "conversation": ["kind", "id", "type", "parent", "level", "channels", "name"],
+    "member": [
+      "kind", "conversation", "user", "level", "mutedUntil", "since", "channels", "nickname",
+    ],
+    "localNotification": ["informationMissing", "handledByApp"],
+    "quietHours": ["start", "end", "spanMinutes", "level", "timeZone"],
+    "devices": ["id", "type", "state", "token", "notifier", "backgroundSince"],
+  ]
+
+  private static func unknown(_ key: JSONKey, of object: String) -> FileProblem.Problem {
+    .unknownField(key.text, among: fields[object] ?? [], of: object)
   }
 
   // MARK: app
@@ -54,7 +78,7 @@ extension SettingsRecord {
         uses.note(.messageNotification, "\"messageNotification\"")
         app.messageNotification = try value.flag("messageNotification")
       case "options": try app.readOptions(value.object("options"), &uses)
-      default: try refuse(key, but: extra)
+      default: try refuse(key, but: extra, among: fields["app"] ?? [])
       }
     }
     return app
@@ -80,7 +104,7 @@ extension SettingsRecord {
         for (kind, level) in try value.object("levels") {
           let kind: ConversationKind = try TextValue.choice(kind.text, "levels")
           guard kind.hasLevels else {
-            throw .unknownField("levels.\(kind.rawValue)")
+            throw .unknownField("levels.\(kind.rawValue)", nearest: nil)
           }
           user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
         }
@@ -99,12 +123,12 @@ extension SettingsRecord {
           case "informationMissing":
             user.localInformationMissing = try value.flag("informationMissing")
           case "handledByApp": user.localHandledByApp = try value.flag("handledByApp")
-          default: throw .unknownField("localNotification.\(key.text)")
+          default: throw unknown(key, of: "localNotification")
           }
         }
       case "devices": user.devices = try devices(value)
       case "display", "remarks": break  // ContentCollector's
-      default: try refuse(key, but: extra)
+      default: try refuse(key, but: extra, among: fields["user"] ?? [])
       }
     }
     guard let id else { throw .missingField("id") }
@@ -138,7 +162,7 @@ extension SettingsRecord {
         zone = try value.zone("quietHours.timeZone", &checked)
         uses.note(.quietSpan, "\"quietHours.timeZone\"")
         isSpan = true
-      default: throw .unknownField("quietHours.\(key.text)")
+      default: throw unknown(key, of: "quietHours")
       }
     }
     guard let start else { throw .missingField("quietHours.start") }
@@ -181,7 +205,7 @@ extension SettingsRecord {
       case "token": device.hasToken = try value.flag("devices.token")
       case "notifier": device.notifier = Identifier(try value.text("devices.notifier"))
       case "backgroundSince": device.backgroundSince = try value.instant("devices.backgroundSince")
-      default: throw .unknownField("devices.\(key.text)")
+      default: throw unknown(key, of: "devices")
       }
     }
     guard let id else { throw .missingField("devices.id") }
@@ -213,13 +237,17 @@ extension SettingsRecord {
         settings.channels = try channels(value, &uses)
         saysDefaults = "channels"
       case "name": break  // ContentCollector's
-      default: try refuse(key, but: extra)
+      default: try refuse(key, but: extra, among: fields["conversation"] ?? [])
       }
     }
     guard let id else { throw .missingField("id") }
     if settings.kind == .thread, settings.parent == nil { throw .missingField("parent") }
-    if settings.kind != .thread, settings.parent != nil { throw .unknownField("parent") }
-    if let saysDefaults, settings.kind != .ultraGroup { throw .unknownField(saysDefaults) }
+    if settings.kind != .thread, settings.parent != nil {
+      throw .unknownField("parent", nearest: nil)
+    }
+    if let saysDefaults, settings.kind != .ultraGroup {
+      throw .unknownField(saysDefaults, nearest: nil)
+    }
     return .conversation(id, settings)
   }
 
@@ -265,7 +293,8 @@ extension SettingsRecord {
         settings.channels = try SettingsRecord.channels(value, &uses)
         present.channels = true
       case "nickname": break  // ContentNote's
-      default: try SettingsRecord.refuse(key, but: extra)
+      default:
+        try SettingsRecord.refuse(key, but: extra, among: SettingsRecord.fields["member"] ?? [])
       }
     }
     guard let conversation = unsafe conversation else { throw .missingField("conversation") }

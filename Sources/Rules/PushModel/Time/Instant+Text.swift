@@ -47,6 +47,37 @@ extension Instant {
     }
   }
 
+  /// A time on a wall clock, like `2024-06-03 23:30:00` or `2024/6/3 23:30`, as the seconds that UTC
+  /// would have then, and milliseconds behind them; nil for another text.
+  ///
+  /// A `T` may be between day and time; seconds, and digits behind a point, may be there.
+  package static func localMilliseconds(
+    _ text: String
+  ) -> (seconds: Int64, milliseconds: Int64)? {
+    var scanner = DigitScanner(Array(text.utf8))
+    guard let year = scanner.digits(4) else { return nil }
+    let isSlash = scanner.take("/")
+    guard isSlash || scanner.take("-"), let month = scanner.oneOrTwoDigits(),
+      scanner.take(isSlash ? "/" : "-"), let day = scanner.oneOrTwoDigits(),
+      scanner.take(" ") || scanner.take("T"), let hour = scanner.oneOrTwoDigits(),
+      scanner.take(":"), let minute = scanner.digits(2),
+      (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day),
+      hour < 24, minute < 60
+    else { return nil }
+    var (second, milliseconds): (Int64, Int64) = (0, 0)
+    if scanner.take(":") {
+      guard let written = scanner.digits(2), written < 60 else { return nil }
+      second = written
+      if scanner.take(".") {
+        guard let fraction = scanner.fractionMilliseconds() else { return nil }
+        milliseconds = fraction
+      }
+    }
+    guard scanner.isAtEnd else { return nil }
+    let minutes = (Self.daysSinceEpoch(year, month, day) * 24 + hour) * 60 + minute
+    return (minutes * 60 + second, milliseconds)
+  }
+
   /// The instant as an RFC 3339 time in UTC, with milliseconds if it has any. From year 10000 on,
   /// which RFC 3339 does not have, Unix milliseconds: ``init(text:)`` reads both.
   public var rfc3339: String {
@@ -114,6 +145,8 @@ private struct DigitScanner {
     position += count
     return value
   }
+
+  mutating func oneOrTwoDigits() -> Int64? { digits(2) ?? digits(1) }
 
   /// One digit or more; those past the third are dropped.
   mutating func fractionMilliseconds() -> Int64? {

@@ -16,6 +16,19 @@ enum ChangeCondition: Sendable {
     case equal = "="
   }
 
+  /// How comparisons are written. A shell takes `>` and `<` for itself where they are not quoted.
+  private static let comparisons =
+    Comparison.allCases.map { ($0.rawValue, $0) } + [(".over=", .more), (".under=", .less)]
+
+  private static func comparison(in text: Substring) -> (text: String, comparison: Comparison)? {
+    comparisons.first { text.hasPrefix($0.0) }.map { (text: $0.0, comparison: $0.1) }
+  }
+
+  /// What to do about a change of which a shell left only the name in front of `>`.
+  static let quoting =
+    "quote changes that contain >, as a shell writes to a file otherwise, like "
+    + "'rooms>500.unset.level=mention', or write rooms.over=500"
+
   /// The number of a room's members.
   case members(Comparison, Int)
   /// One of these types, or none of them.
@@ -113,6 +126,7 @@ enum ChangeCondition: Sendable {
       rest = rest.dropFirst()
     }
     guard rest.hasPrefix("everyone.") || rest.hasPrefix("unset.") else {
+      if rest == "rooms" { throw Mistake(reason: quoting) }
       let name = rest.prefix { $0.isLetter }
       throw Mistake(
         reason: "\"\(name)\" is neither a condition (\(names.joined(separator: ", "))) nor "
@@ -125,28 +139,29 @@ enum ChangeCondition: Sendable {
   private static func checkStrangeCondition(_ text: String) throws(Mistake) {
     let front = text.prefix { $0.isLetter }
     let behind = text[front.endIndex...]
-    guard Comparison.allCases.contains(where: { behind.hasPrefix($0.rawValue) }),
+    guard comparison(in: behind) != nil,
       text.contains(".everyone.") || text.contains(".unset.")
     else { return }
     throw Mistake(
-      reason: "\"\(front)\" is not a condition; conditions are \(names.joined(separator: ", "))")
+      reason: "\"\(front)\" is not a condition; "
+        + (EditDistance.nearest(to: String(front), in: names).map { "did you mean \($0)? " } ?? "")
+        + "Conditions are \(names.joined(separator: ", "))")
   }
 
   private static func beginsWithCondition(_ text: Substring) -> Bool {
     let name = text.prefix { $0.isLetter }
     let behind = text[name.endIndex...]
-    return names.contains(String(name))
-      && Comparison.allCases.contains { behind.hasPrefix($0.rawValue) }
+    return names.contains(String(name)) && comparison(in: behind) != nil
   }
 
   private static func readOne(_ rest: inout Substring) throws(Mistake) -> ChangeCondition {
     let start = rest
     let name = String(rest.prefix { $0.isLetter })
     rest = rest.dropFirst(name.count)
-    guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
+    guard let (text, comparison) = comparison(in: rest) else {
       throw Mistake(reason: "\(name) is compared with =, like \(example(name))")
     }
-    rest = rest.dropFirst(comparison.rawValue.count)
+    rest = rest.dropFirst(text.count)
     let values = try readValues(&rest, name)
     let written = start[..<rest.startIndex]
     func wrong(_ reason: String) -> Mistake { Mistake(reason: "\(written): \(reason)") }
@@ -164,7 +179,10 @@ enum ChangeCondition: Sendable {
     default: break
     }
     guard comparison == .equal || comparison == .differs else {
-      throw wrong("\(name) is compared with = or !=, like \(example(name))")
+      let isCount = name == "room" && values.count == 1 && Int(values[0]) != nil
+      throw wrong(
+        "\(name) is compared with = or !=, like \(example(name))"
+          + (isCount ? "; for the number of members write rooms\(text)\(values[0])" : ""))
     }
     let isOneOf = comparison == .equal
     switch name {

@@ -24,7 +24,9 @@ extension Comparer {
   ) throws -> CompareResult {
     func load(_ changes: [WhatIf]) throws -> (Fanout, [ChangeReach]) {
       let fanout = try world()
-      return (fanout, try changes.map { try $0.apply(to: fanout) ?? ChangeReach() })
+      let reach = try changes.map { try $0.apply(to: fanout) ?? ChangeReach() }
+      try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
+      return (fanout, reach)
     }
     let ((first, reachA), (second, reachB)) = (try load(a), try load(b))
     let events = try ReplayEventPairs(files, rules: (first.app.rules, second.app.rules))
@@ -57,7 +59,8 @@ extension Comparer {
     let paths = world.settings + world.users + world.members
     for path in paths { try FileProblem.checkCanBeReadAgain(path) }
     var named = Set(paths)
-    for path in files.messages + files.presence + changes.compactMap(\.path)
+    let messages = files.messages.map { FileKind.file(named: $0) }
+    for path in messages + files.presence + changes.compactMap(\.path)
     where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
   }
 }

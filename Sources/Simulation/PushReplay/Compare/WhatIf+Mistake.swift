@@ -3,13 +3,15 @@ internal import PushModel
 internal import PushSupport
 
 extension WhatIf {
-  /// The problem of a text that is neither a change nor a file, but looks like a change; nil when
-  /// it is one of them, or the name of a file that is not there.
+  /// The problem of a text that is no change under any rule set and no file, but looks like a
+  /// change; nil when it is one of them, or the name of a file that is not there.
   ///
   /// - Complexity: O(length of the text), times the number of keys.
   public var mistake: String? {
-    guard let path, path != "-", unsafe access(path, F_OK) != 0 else { return nil }
+    guard let path else { return wrongPart }
+    guard path != "-", unsafe access(path, F_OK) != 0 else { return nil }
     if let wrongCondition { return "neither a change nor a file; \(wrongCondition)" }
+    if path == "rooms" { return "neither a change nor a file; \(ChangeCondition.quoting)" }
     let parts = path.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let key = String(parts.first ?? "")
     let nearest = Self.nearestKey(to: key)
@@ -18,6 +20,36 @@ extension WhatIf {
       nearest.map { "did you mean \($0)=\(parts.count == 2 ? parts[1] : "VALUE")?" }
       ?? "a change begins with everyone., unset., app. or option."
     return "neither a change nor a file; \(advice)"
+  }
+
+  /// What is wrong with the field or the value of a change, whatever the rules are.
+  private var wrongPart: String? {
+    let reasons = RuleSet.allCases.map { reason(under: $0) }
+    guard !reasons.contains(nil), let reason = reasons.first ?? nil, let (key, value) = keyAndValue
+    else { return nil }
+    guard Self.keys.contains(key) else {
+      let nearest = Self.nearestKey(to: key)
+      let conditions = text.dropLast(key.count + 1 + value.count)
+      let advice = nearest.map { "did you mean \(conditions)\($0)=\(value)?" }
+      return "no change; \(advice ?? reason)"
+    }
+    let field = key.split(separator: ".").dropFirst().first
+    let values =
+      field == "level" || field == "levels"
+      ? NotificationLevel.allCases.map(\.name)
+      : ["true", "false"] + AppSettings.DevicePolicy.allCases.map(\.rawValue) + Self.choices
+    let nearest = EditDistance.nearest(to: value, in: values)
+    let isChange = nearest.map { value in
+      RuleSet.allCases.contains { with(value: value).reason(under: $0) == nil }
+    }
+    let advice = isChange == true ? nearest.map { "; did you mean \($0)?" } : nil
+    return "no change: \(reason)\(advice ?? "")"
+  }
+
+  /// The values of options that are words.
+  private static let choices: [String] = RuleSet.allCases.flatMap(\.options).flatMap { option in
+    if case .choice(let allowed, _, _) = option.value { return allowed }
+    return []
   }
 
   /// The keys of changes, those of users first: they are what a field without a prefix most likely

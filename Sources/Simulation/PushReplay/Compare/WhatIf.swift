@@ -101,17 +101,13 @@ public struct WhatIf: Sendable {
         try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
       case .option(let name, let value):
         var app = fanout.app
-        guard app.setOption(name, to: value) else {
-          throw problem("\(app.rules.rawValue) has no option \(name) with that value")
-        }
+        try setOption(name, to: value, in: &app)
         try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
       case .users(let field, let value, let onlyUnset, let conditions):
         let target = try ChangeTarget(conditions, fanout, self)
         if conditions.contains(where: \.isOfRooms) {
-          guard field == "level" else {
-            throw problem("with a condition on rooms the field is level, not \(field)")
-          }
-          return try target.setLevel(try level(value, fanout.app.rules), onlyUnset)
+          return try target.setLevel(
+            try roomLevel(field, value, fanout.app.rules), onlyUnset)
         }
         let field = try UserField(field, value, fanout.app.rules, self)
         let ids = target.users
@@ -124,6 +120,60 @@ public struct WhatIf: Sendable {
       throw problem("\(error)")
     }
     return nil
+  }
+
+  /// Its key without conditions, like `unset.level`, and its value; nil for a file.
+  var keyAndValue: (key: String, value: String)? {
+    switch change {
+    case .file: nil
+    case .app(let field, let value): ("app.\(field)", value)
+    case .option(let name, let value): ("option.\(name)", value)
+    case .users(let field, let value, let onlyUnset, _):
+      ((onlyUnset ? "unset." : "everyone.") + field, value)
+    }
+  }
+
+  /// The same change with another value.
+  func with(value: String) -> WhatIf {
+    guard let old = keyAndValue?.value else { return self }
+    return WhatIf(text.dropLast(old.count) + value)
+  }
+
+  /// Why it cannot be made under a rule set, whatever the settings are; nil if it can.
+  func reason(under rules: RuleSet) -> String? {
+    var app = AppSettings(rules: rules)
+    do {
+      switch change {
+      case .file: break
+      case .app(let field, let value): try set(field, to: value, in: &app)
+      case .option(let name, let value): try setOption(name, to: value, in: &app)
+      case .users(let field, let value, _, let conditions):
+        if conditions.contains(where: \.isOfRooms) {
+          _ = try roomLevel(field, value, rules)
+        } else {
+          _ = try UserField(field, value, rules, self)
+        }
+      }
+    } catch {
+      return (error as? Problem)?.reason ?? "\(error)"
+    }
+    return nil
+  }
+
+  private func setOption(_ name: String, to value: String, in app: inout AppSettings) throws {
+    guard app.setOption(name, to: value) else {
+      throw problem("\(app.rules.rawValue) has no option \(name) with that value")
+    }
+  }
+
+  /// The level of a change with a condition on rooms.
+  private func roomLevel(
+    _ field: String, _ value: String, _ rules: RuleSet
+  ) throws -> NotificationLevel {
+    guard field == "level" else {
+      throw problem("with a condition on rooms the field is level, not \(field)")
+    }
+    return try level(value, rules)
   }
 
   func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }

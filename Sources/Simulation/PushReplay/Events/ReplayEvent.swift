@@ -33,8 +33,10 @@ public struct ReplayFiles: Sendable {
   /// Whether time zones that the system does not have are problems of their lines in changes, as by
   /// default, or taken.
   public var unknownZones = UnknownZones.fail
+  /// How messages are read, and which count.
+  public var options = MessageOptions()
 
-  /// Files by their paths; `-` is standard input.
+  /// Files by their paths; `-` is standard input, `csv:-` CSV on it.
   public init(messages: [String], presence: [String] = [], changes: [String] = []) {
     self.messages = messages
     self.presence = presence
@@ -96,6 +98,8 @@ public final class ReplayEvents {
   private var inputs: [Input] = []
   private var messageInputs: [Input] = []
   private let skipped: ((FileProblem) -> Void)?
+  /// What happens from then on does not count.
+  private let end: Instant?
   /// Bad lines that were left out.
   public private(set) var skippedCount = 0
   /// The input of the event that was returned last.
@@ -111,15 +115,23 @@ public final class ReplayEvents {
     _ files: ReplayFiles, rules: RuleSet, skipped: ((FileProblem) -> Void)? = nil
   ) throws(FileProblem) {
     self.skipped = skipped
+    end = files.options.slice.to
     var named: Set<String> = []
     for path in files.changes + files.presence + files.messages
-    where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
+    where !named.insert(FileKind.file(named: path)).inserted {
+      try FileProblem.checkCanBeReadAgain(path)
+    }
+    let slice = files.options.slice
     for path in files.changes {
       let reader = try SettingsChangeReader(
         path: path, rules: rules, unknownZones: files.unknownZones)
       inputs.append(
         Input(path, "change", mayBeSkipped: false, line: { reader.lineNumber }) {
-          () throws(FileProblem) in try reader.next().map { .change($0) }
+          () throws(FileProblem) in
+          while let change = try reader.next() {
+            if slice.takes(change.record) { return .change(change) }
+          }
+          return nil
         })
     }
     for path in files.presence {
@@ -129,10 +141,10 @@ public final class ReplayEvents {
           () throws(FileProblem) in try reader.next().map { .presence($0) }
         })
     }
-    for path in files.messages {
-      let reader = try MessageReader(path: path, rules: rules)
+    for name in files.messages {
+      let reader = try MessageReader(path: name, rules: rules, files.options)
       let input = Input(
-        path, "message", mayBeSkipped: true, line: { reader.lineNumber },
+        reader.path, "message", mayBeSkipped: true, line: { reader.lineNumber },
         progress: { reader.progress }, byteCount: reader.byteCount,
         isReply: { reader.isReply }
       ) { () throws(FileProblem) in try reader.next().map { .message($0) } }
@@ -157,6 +169,7 @@ public final class ReplayEvents {
       earliest = input
     }
     guard let earliest, let event = earliest.next else { return nil }
+    if let end, event.at >= end { return nil }
     current = earliest
     return event
   }

@@ -38,6 +38,7 @@ extension Replayer {
     people: PeopleRows? = nil,
     progress: (_ done: ReplayProgress, _ share: Double?, _ isWaiting: Bool) -> Void = { _, _, _ in }
   ) throws -> ReplayResult {
+    try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
     let events = try EventsAhead(
       files, rules: fanout.app.rules, isPaced: options.speed != nil, skipped: skipped)
     var options = options
@@ -57,7 +58,9 @@ extension Replayer {
     var pace = ReplayPace(options.speed)
     var count = 0
     while let event = try events.next() {
-      if pace.mustWait(for: event.at) {
+      // The start state of a slice is not waited for.
+      let isBefore = files.options.slice.from.map { event.at < $0 } ?? false
+      if !isBefore, pace.mustWait(for: event.at) {
         replayer.flush()
         progress(replayer.progress, events.progress, true)
         pace.wait(for: event.at)

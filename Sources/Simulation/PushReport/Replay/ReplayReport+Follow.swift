@@ -93,7 +93,7 @@ extension ReplayReport {
       listed == follow.count
       ? "All \(Figures.count(listed, "message"))."
       : "The last <strong>\(Figures.exact(listed))</strong> of "
-        + "\(Figures.exact(follow.count)) messages; replay a part of the time to list others."
+        + "\(Figures.exact(follow.count)) messages; <code>replay --from --to</code> lists others."
     guard let explain = follow.explain else { return text }
     text +=
       explains(follow)

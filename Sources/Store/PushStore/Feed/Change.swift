@@ -70,6 +70,12 @@ public struct ChangeEvent: Hashable, Sendable {
   public let channel: Identifier?
   /// The device that wrote, which need not be notified.
   public let device: Identifier?
+  /// What was set before, and what is set since, in words like those of `settings get`: of one setting
+  /// its value, of several those that differ, each with its name. nil where nothing was or is set, or
+  /// there was or is no record.
+  ///
+  /// Both are nil where they are equal, and for ``Change/imported`` and ``Change/erased``.
+  public let old, new: String?
   let token: Int64
 
   /// The cursor of this entry, from which to read on after it.

@@ -23,6 +23,8 @@ public struct LaterChanges: Hashable, Sendable {
           ([event.change.rawValue]
           + (names.isEmpty ? [] : ["of"] + [names.joined(separator: " in ")]))
           .joined(separator: " ") + " at \(event.at.rfc3339)"
+          + (event.old == nil && event.new == nil
+            ? "" : " (\(event.old ?? "nothing") -> \(event.new ?? "nothing"))")
       }
       let more = settings.count > 3 ? "the last of \(settings.count) times: " : ""
       parts.append("changed after the message, " + more + listed.joined(separator: "; "))

@@ -38,6 +38,8 @@ extension StoreWrite {
     var settings = settings
     try partial?.complete(&settings, from: queries)
     try check(settings)
+    let isListed = listing && stored == settings.app.rules
+    let before = isListed ? try RecordWords(of: settings, replacingApp, in: queries) : nil
     if replacingApp { try queries.write(settings.app) }
     var bulk = BulkImport(queries, settings, progress)
     try bulk.run()
@@ -48,23 +50,12 @@ extension StoreWrite {
         Imported(
           settings: settings, content: content, isPartial: partial != nil,
           replacesApp: replacingApp)))
-    if listing && stored == settings.app.rules {
-      try list(settings, replacingApp)
-    } else {
-      try record(.imported)
-    }
-  }
-
-  private mutating func list(_ settings: FanoutSettings, _ replacingApp: Bool) throws {
-    if replacingApp { try record(.app) }
-    for ordinal in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(ordinal)) {
-      try record(.user, user: settings.id(of: UserIndex(ordinal)))
-    }
-    for id in settings.conversationIDs {
-      if settings.isDeclared(id) { try record(.conversation, conversation: id) }
-      for user in settings.members(of: id) {
-        try record(.member, user: settings.id(of: user), conversation: id)
-      }
+    guard let before else { return try record(.imported) }
+    let after = try RecordWords(of: settings, replacingApp, in: queries)
+    for (old, new) in zip(before.records, after.records) {
+      try record(
+        new.change, user: new.user, conversation: new.conversation,
+        values: ChangedValues(old.words, new.words, isWhole: true))
     }
   }
 
@@ -98,6 +89,42 @@ extension StoreWrite {
         for channel in settings.member(user, of: id)?.channels.keys ?? [:].keys {
           try check(channel, canBeEmpty: true)
         }
+      }
+    }
+  }
+}
+
+/// The records of settings as a store has them, in words, in the order of entries of the feed.
+private struct RecordWords {
+  struct Record {
+    let change: Change
+    var user, conversation: Identifier?
+    /// nil for no record.
+    let words: [ChangedValues.Setting]?
+  }
+
+  private(set) var records: [Record] = []
+
+  init(
+    of settings: FanoutSettings, _ hasApp: Bool, in queries: SettingsQueries
+  ) throws {
+    if hasApp { records.append(Record(change: .app, words: try queries.app().words)) }
+    for ordinal in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(ordinal)) {
+      let id = settings.id(of: UserIndex(ordinal))
+      records.append(Record(change: .user, user: id, words: try queries.words(ofUser: id)))
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id) {
+        records.append(
+          Record(
+            change: .conversation, conversation: id, words: try queries.words(ofConversation: id)))
+      }
+      for index in settings.members(of: id) {
+        let user = settings.id(of: index)
+        records.append(
+          Record(
+            change: .member, user: user, conversation: id,
+            words: try queries.words(of: user, in: id)))
       }
     }
   }

@@ -174,7 +174,9 @@ extension SettingsQueries {
     }
   }
 
-  static let feedColumns = "sequence, at, change, user, conversation, channel, device, token"
+  /// What ``change(_:)`` reads.
+  static let feedColumns =
+    "sequence, at, change, user, conversation, channel, device, token, old, new"
 
   /// Those of one user, and those of all users, each found by an index.
   static let changesOfUser = """
@@ -201,8 +203,9 @@ extension SettingsQueries {
       } else {
         try Row.fetchAll(
           db.cachedStatement(
-            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
-          ),
+            sql: """
+              SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?
+              """),
           arguments: [sequence, limit])
       }
     return try rows.map(change)
@@ -214,6 +217,7 @@ extension SettingsQueries {
       change: try known(Change(rawValue: get(row, 2, "feed.change")), "feed.change"),
       user: try findID(row, 3, "feed.user"), conversation: try findID(row, 4, "feed.conversation"),
       channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"),
+      old: try find(row, 8, "feed.old"), new: try find(row, 9, "feed.new"),
       token: try get(row, 7, "feed.token"))
   }
 

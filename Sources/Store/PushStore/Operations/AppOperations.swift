@@ -31,11 +31,12 @@ extension StoreWrite {
     var app = try queries.app()
     guard app.advancedPush != isOn else { return nil }
     let deleted = try queries.advancedSettings()
+    let before = app
     app.advancedPush = isOn
     try queries.write(app)
     try queries.deleteAdvancedSettings()
     steps += [.record(.app(app)), .advancedSettingsDeleted]
-    try record(.advancedPush)
+    try record(.advancedPush, values: ChangedValues(before.words, app.words, isWhole: false))
     return deleted
   }
 

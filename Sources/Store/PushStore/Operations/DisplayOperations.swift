@@ -71,10 +71,11 @@ extension StoreWrite {
     if after == before { return }
     // A user who is new to the store is new to the engine too.
     let isNew = try queries.user(user) == nil
-    if isNew { try set(user, UserSettings(), [.display]) }
+    let values = ChangedValues(before.words, after.words, isWhole: true)
+    if isNew { try set(user, UserSettings(), [.display], replacing: nil, values: values) }
     try queries.write(after, ofUser: try queries.number(user: user))
     steps.append(.display(user, after))
-    if !isNew { try record(.display, user: user) }
+    if !isNew { try record(.display, user: user, values: values) }
   }
 }
 

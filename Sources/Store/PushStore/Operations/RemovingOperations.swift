@@ -19,9 +19,10 @@ extension StoreWrite {
     guard let number = try queries.number(known: id, .users) else {
       throw StoreError.unknownUser(id)
     }
+    let before = try queries.words(ofUser: id)
     try queries.remove(user: number)
     steps.append(.userRemoved(id))
-    try record(.userRemoved, user: id)
+    try record(.userRemoved, user: id, values: ChangedValues(before, nil, isWhole: true))
   }
 
   /// Removes a conversation with its settings, names and memberships, and its threads.
@@ -33,9 +34,11 @@ extension StoreWrite {
   /// - Complexity: O(members log settings).
   public mutating func removeConversation(_ id: Identifier) throws {
     for (id, number) in try queries.conversationWithThreads(id) {
+      let before = try queries.words(ofConversation: id)
       try queries.remove(conversation: number)
       steps.append(.conversationRemoved(id))
-      try record(.conversationRemoved, conversation: id)
+      try record(
+        .conversationRemoved, conversation: id, values: ChangedValues(before, nil, isWhole: true))
     }
   }
 }

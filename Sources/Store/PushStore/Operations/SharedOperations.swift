@@ -68,7 +68,8 @@ extension StoreWrite {
   /// the first real change. When nothing changes, nothing is written.
   mutating func change(_ id: Identifier, _ body: (inout UserSettings) throws -> Void) throws {
     try check(id)
-    let before = try queries.user(id) ?? UserSettings()
+    let stored = try queries.user(id)
+    let before = stored ?? UserSettings()
     var after = before
     try body(&after)
     var changes: [Change] = []
@@ -82,7 +83,7 @@ extension StoreWrite {
       changes.append(.pushWhenDesktopOnline)
     }
     if after.devices != before.devices { changes.append(.devices) }
-    if !changes.isEmpty { try set(id, after, changes) }
+    if !changes.isEmpty { try set(id, after, changes, replacing: stored) }
   }
 
   /// Changes what a user has set for a conversation, and records what really changed. When nothing

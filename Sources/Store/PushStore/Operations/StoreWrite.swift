@@ -98,36 +98,51 @@ public struct StoreWrite {
   ///
   /// - Throws: ``StoreError/unknownTimeZone(_:)``.
   public mutating func setApp(_ app: AppSettings) throws {
-    if try queries.app().timeZone != app.timeZone { try check(zone: app.timeZone) }
+    let before = try queries.app()
+    if before.timeZone != app.timeZone { try check(zone: app.timeZone) }
     try queries.write(app)
     steps.append(.record(.app(app)))
-    try record(.app)
+    try record(.app, values: ChangedValues(before.words, app.words, isWhole: true))
   }
 
   /// Replaces the whole settings of a user.
   ///
   /// - Throws: ``StoreError/unknownTimeZone(_:)`` or ``StoreError/idLength(_:)``.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws {
-    try set(id, user, [.user])
+    try set(id, user, [.user], replacing: try queries.user(id))
   }
 
   /// Changes what a user has set; nothing is set at first.
   public mutating func updateUser(
     _ id: Identifier, _ changes: Change..., body: (inout UserSettings) throws -> Void
   ) throws {
-    var user = try queries.user(id) ?? UserSettings()
+    let before = try queries.user(id)
+    var user = before ?? UserSettings()
     try body(&user)
-    try set(id, user, changes)
+    try set(id, user, changes, replacing: before)
   }
 
-  mutating func set(_ id: Identifier, _ user: UserSettings, _ changes: [Change]) throws {
+  /// - Parameters:
+  ///   - before: what is stored; nil for nothing.
+  ///   - values: what the entries say; nil for what differs.
+  mutating func set(
+    _ id: Identifier, _ user: UserSettings, _ changes: [Change], replacing before: UserSettings?,
+    values: ChangedValues? = nil
+  ) throws {
     try check(id)
     try check(zonesOf: user, id)
     try check(devices: user.devices)
     try queries.write(id, user)
     steps.append(.record(.user(id, user)))
     // Nothing changes without an entry: snapshots are brought up to date by them.
-    for change in changes.isEmpty ? [.user] : changes { try record(change, user: id) }
+    for change in changes.isEmpty ? [.user] : changes {
+      let isWhole = change == .user
+      let old = isWhole ? before : before ?? UserSettings()
+      try record(
+        change, user: id,
+        values: values
+          ?? ChangedValues(old?.words(change), user.words(change), isWhole: isWhole))
+    }
   }
 
   /// Replaces the whole settings of a conversation; its members stay.
@@ -138,16 +153,21 @@ public struct StoreWrite {
     try check(id)
     if let parent = settings.parent { try check(parent) }
     for channel in settings.channels.keys { try check(channel, canBeEmpty: true) }
+    let before = try queries.conversation(id)
     try queries.write(id, settings)
     steps.append(.record(.conversation(id, settings)))
-    try record(change, conversation: id, channel: channel)
+    try record(
+      change, conversation: id, channel: channel,
+      values: ChangedValues(of: change, channel, before, settings))
   }
 
   /// Replaces the whole membership of a user in a conversation.
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws {
-    try set(user, conversation, member, [.member], channel: nil)
+    try set(
+      user, conversation, member, [.member], channel: nil,
+      replacing: try queries.storedMember(user, of: conversation))
   }
 
   /// Makes a user a member of a conversation; one who is a member keeps what is set.
@@ -179,7 +199,7 @@ public struct StoreWrite {
 
   mutating func set(
     _ user: Identifier, _ conversation: Identifier, _ member: MemberSettings, _ changes: [Change],
-    channel: Identifier?, replacing stored: StoredMember? = nil
+    channel: Identifier?, replacing stored: StoredMember?
   ) throws {
     try check(user)
     try check(conversation)
@@ -187,7 +207,9 @@ public struct StoreWrite {
     try queries.write(user, of: conversation, member, replacing: stored)
     steps.append(.record(.member(user, of: conversation, member)))
     for change in changes.isEmpty ? [.member] : changes {
-      try record(change, user: user, conversation: conversation, channel: channel)
+      try record(
+        change, user: user, conversation: conversation, channel: channel,
+        values: ChangedValues(of: change, channel, stored?.settings, member))
     }
   }
 
@@ -199,13 +221,13 @@ public struct StoreWrite {
     guard try queries.member(user, of: conversation) != nil else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
-    let threads = try queries.threads(of: conversation).filter {
-      try queries.member(user, of: $0) != nil
-    }
-    for id in [conversation] + threads {
+    for id in [conversation] + (try queries.threads(of: conversation)) {
+      guard let member = try queries.member(user, of: id) else { continue }
       try queries.remove(user, of: id)
       steps.append(.memberRemoved(user, of: id))
-      try record(.memberRemoved, user: user, conversation: id)
+      try record(
+        .memberRemoved, user: user, conversation: id,
+        values: ChangedValues(of: .member, nil, member, nil))
     }
   }
 
@@ -252,13 +274,13 @@ public struct StoreWrite {
 
   mutating func record(
     _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
-    channel: Identifier? = nil, byDevice: Bool = true
+    channel: Identifier? = nil, byDevice: Bool = true, values: ChangedValues = ChangedValues()
   ) throws {
     if let channel { try check(channel, canBeEmpty: true) }
     var insert = try RepeatedStatement(
       cached: """
-        INSERT INTO feed (at, change, user, conversation, channel, device, token)
-          VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO feed (at, change, user, conversation, channel, device, token, old, new)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, queries.db)
     try insert.bind(now.milliseconds)
     try insert.bind(text: change.rawValue)
@@ -268,6 +290,8 @@ public struct StoreWrite {
     try insert.bind(byDevice ? device : nil)
     let token = Int64.random(in: .min ... .max)
     try insert.bind(token)
+    try insert.bind(text: values.old)
+    try insert.bind(text: values.new)
     try insert.run()
     lastRecorded = (queries.db.lastInsertedRowID, token)
     firstRecorded = firstRecorded ?? queries.db.lastInsertedRowID

@@ -13,14 +13,15 @@ extension StoreWrite {
   /// - Throws: ``StoreError/otherRules(_:)``.
   public mutating func setTemplate(_ template: PushTemplate) throws {
     try queries.require(.easemob)
-    guard try queries.templates()[template.name] != template else { return }
+    let before = try queries.templates()[template.name]
+    guard before != template else { return }
     try queries.db.execute(
       sql: "INSERT OR REPLACE INTO templates VALUES (?, ?, ?)",
       arguments: [
         template.name, Data(template.titleSource.utf8), Data(template.contentSource.utf8),
       ])
     steps.append(.template(template.name, template))
-    try record(.template)
+    try record(.template, values: ChangedValues(old: before?.words, new: template.words))
   }
 
   /// Removes a template; users may have chosen it, and see the generic text then.
@@ -28,11 +29,18 @@ extension StoreWrite {
   /// - Throws: ``StoreError/otherRules(_:)`` or ``StoreError/unknownTemplate(_:)``.
   public mutating func removeTemplate(_ name: String) throws {
     try queries.require(.easemob)
-    guard try queries.templates()[name] != nil else { throw StoreError.unknownTemplate(name) }
+    guard let before = try queries.templates()[name] else {
+      throw StoreError.unknownTemplate(name)
+    }
     try queries.db.execute(sql: "DELETE FROM templates WHERE name = ?", arguments: [name])
     steps.append(.template(name, nil))
-    try record(.template)
+    try record(.template, values: ChangedValues(old: before.words, new: nil))
   }
+}
+
+extension PushTemplate {
+  /// For an entry of the feed, which has no other name.
+  fileprivate var words: String { "\(name): \(titleSource) / \(contentSource)" }
 }
 
 extension StoreReader {

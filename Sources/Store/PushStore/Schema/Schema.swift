@@ -15,7 +15,7 @@ enum Schema {
 
   /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
   /// what a value means gives it the next one: a store of another format is refused.
-  static let format: Int32 = 1
+  static let format: Int32 = 2
 
   /// Makes the tables of a new store, and says which format they are of, in the transaction that is
   /// open.
@@ -30,7 +30,8 @@ enum Schema {
 
   /// `feed.token` is a random number for each change. After an old copy of the store was restored,
   /// new changes reuse sequence numbers; the token tells a snapshot and the followers of the feed
-  /// that the change is another one. `sums` has rows in a backup only.
+  /// that the change is another one. `feed.old` and `feed.new` are words (``ChangedValues``). `sums`
+  /// has rows in a backup only.
   private static let script = """
     CREATE TABLE store (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -120,7 +121,9 @@ enum Schema {
       conversation BLOB,
       channel BLOB,
       device BLOB,
-      token INTEGER NOT NULL
+      token INTEGER NOT NULL,
+      old TEXT,
+      new TEXT
     ) STRICT;
     CREATE TABLE retention (
       one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -1,0 +1,278 @@
+import Foundation
+import PushReplay
+import TestSupport
+import Testing
+
+/// Goal: what is mistyped is answered with what was most likely meant, and the same kind of mistake
+/// ends with the same status: 2 for wrong usage, 1 for what is in files.
+@Suite struct MistakeTests {
+  /// A script in which `$0` is the program, its status, and its first line on standard error.
+  private typealias Case = (script: String, status: Int32, message: String)
+
+  private static let messages = "--settings world.ndjson --messages messages.ndjson"
+  private static let columns =
+    "id, conversation, channel, sender, at, sentAt, mentions, mentionsAll, isMentioned, force, "
+    + "silent, body, pushContent, persisted, backlog, reply, replyTo"
+
+  private static let commands: [Case] = [
+    ("evalute --users u.csv", 2, "Error: there is no command evalute; did you mean evaluate?"),
+    ("help evalute", 2, "Error: there is no command evalute; did you mean evaluate?"),
+    ("hepl", 2, "Error: there is no command hepl; did you mean help?"),
+    ("frobnicate", 2, "Error: there is no command frobnicate"),
+    (
+      "settings gte --user u1", 2,
+      "Error: there is no command settings gte; did you mean settings get?"
+    ),
+    (
+      "settings device lst", 2,
+      "Error: there is no command settings device lst; did you mean settings device list?"
+    ),
+    ("evaluate \(messages) --usr u1", 2, "Error: Unknown option '--usr'. Did you mean '--user'?"),
+    (
+      "settings set --store s --user u1 --level mentions", 2,
+      "Error: The value 'mentions' is invalid for '--level <level>' Did you mean 'mention'?"
+    ),
+    (
+      "evaluate \(messages) --format ndjsn", 2,
+      "Error: The value 'ndjsn' is invalid for '--format <format>'. Please provide one of ndjson, "
+        + "csv, counts, pushlist, summary, npy. Did you mean 'ndjson'?"
+    ),
+    (
+      "check world.ndjson -", 2,
+      "Error: check needs files, which it reads more than once; - is standard input."
+    ),
+    (
+      "evaluate --settings world.ndjson --messages messages.ndjson --delimiter ';'", 2,
+      "Error: --delimiter, --columns and --zone are for CSV; for a file of another name write "
+        + "csv:FILE."
+    ),
+    (
+      "evaluate --settings world.ndjson --messages csv:- --columns 'snder=From'", 2,
+      "Error: --columns snder=From: messages have no column \"snder\"; did you mean sender=From? "
+        + "Their columns are \(columns)."
+    ),
+    (
+      "evaluate --settings world.ndjson --messages csv:- --columns From", 2,
+      "Error: --columns From: \"From\" is not like at=Timestamp."
+    ),
+    (
+      "evaluate --settings world.ndjson --messages csv:- --delimiter ab", 2,
+      "Error: --delimiter ab is not one character like ';' or '|', or the word tab."
+    ),
+    (
+      "evaluate --settings world.ndjson --messages csv:- --zone Asia/Shanghia", 2,
+      "Error: --zone Asia/Shanghia is not a time zone; give an IANA name."
+    ),
+    (
+      "evaluate \(messages) --from noon", 2,
+      "Error: --from noon is not an instant; give a day like 2024-06-03, a time like "
+        + "2024-06-03T12:00 or 2024-06-03T12:00:00Z, or Unix milliseconds."
+    ),
+    (
+      "evaluate \(messages) --from 2024-06-03 --to 2024-06-03", 2,
+      "Error: --from 2024-06-03 is not before --to 2024-06-03."
+    ),
+    (
+      "evaluate \(messages) --user nobody", 1, "push-fanout: there is no user \"nobody\""
+    ),
+    (
+      "evaluate \(messages) --conversation g2", 1,
+      "push-fanout: there is no conversation \"g2\""
+    ),
+  ]
+
+  /// Changes of compare: behind `--b`.
+  private static let changes: [Case] = {
+    let quoting =
+      "quote changes that contain >, as a shell writes to a file otherwise, like "
+      + "'rooms>500.unset.level=mention', or write rooms.over=500"
+    return [
+      (
+        "'room>500.unset.level=none'",
+        "room>500.unset.level=none is neither a change nor a file; room>500: room is compared with "
+          + "= or !=, like room=c1,c2; for the number of members write rooms>500"
+      ),
+      ("rooms>500.unset.level=none", "rooms is neither a change nor a file; \(quoting)"),
+      (
+        "type=group.rooms>500.unset.level=none",
+        "type=group.rooms is neither a change nor a file; \(quoting)"
+      ),
+      (
+        "unsett.level=none",
+        "unsett.level=none is neither a change nor a file; did you mean unset.level=none?"
+      ),
+      (
+        "'rooms>500.unset.levl=none'",
+        "rooms>500.unset.levl=none is no change; did you mean rooms>500.unset.level=none?"
+      ),
+      (
+        "rooms.over=500.unset.level=mentions",
+        "rooms.over=500.unset.level=mentions is no change: a level under easemob is one of "
+          + "default, all, mention, none; did you mean mention?"
+      ),
+      (
+        "unset.level=mentions",
+        "unset.level=mentions is no change: a level under easemob is one of default, all, mention, "
+          + "none; did you mean mention?"
+      ),
+      // A level, but no rule set has it for users.
+      (
+        "everyone.level=mentionAll",
+        "everyone.level=mentionAll is no change: a level under easemob is one of default, all, "
+          + "mention, none"
+      ),
+      (
+        "app.devicePolicy=anyOfline",
+        "app.devicePolicy=anyOfline is no change: a device policy is one of allOffline, "
+          + "anyOffline; did you mean anyOffline?"
+      ),
+      (
+        "option.mentionBypassesDnd=tru",
+        "option.mentionBypassesDnd=tru is no change: easemob has no option mentionBypassesDnd with "
+          + "that value; did you mean true?"
+      ),
+      (
+        "'romos>500.unset.level=none'",
+        "romos>500.unset.level=none is neither a change nor a file; \"romos\" is not a condition; "
+          + "did you mean rooms? Conditions are rooms, type, room, share, zone"
+      ),
+    ].map { ("compare \(messages) --b \($0.0)", 2, "Error: --b " + $0.1) }
+  }()
+
+  @Test func arguments() throws { try expect(Self.commands + Self.changes) }
+
+  /// The same as with `>` and `<`, which a shell takes for itself.
+  @Test func changesNeedNoQuotes() throws {
+    try withWorkplace { place in
+      try place.write(ReplayTests.messages, as: "messages.ndjson")
+      let changes = ["'rooms>2.", "rooms.over=2.", "'rooms<3.", "rooms.under=3.", "rooms.over=3."]
+      let reached = try changes.map { text -> Int in
+        let quote = text.hasPrefix("'") ? "'" : ""
+        let run = try place.shell(
+          "\"$0\" compare \(Self.messages) --b \(text)unset.level=none\(quote) --json")
+        #expect(run.status == 0, "\(run.errors)")
+        let result = try JSONDecoder().decode(CompareResult.self, from: Data(run.output.utf8))
+        return try #require(result.b.reach.first).members
+      }
+      #expect(reached == [2, 2, 0, 0, 0])
+    }
+  }
+
+  // MARK: Files
+
+  /// The lines of a file of settings, and what is wrong with the first.
+  private static let fields: [(line: String, message: String)] = [
+    (
+      #"{"kind":"app","timezone":"UTC"}"#, #"unknown field "timezone"; did you mean "timeZone"?"#
+    ),
+    (
+      #"{"kind":"user","id":"u1","quiet_hours":{}}"#,
+      #"unknown field "quiet_hours"; did you mean "quietHours"?"#
+    ),
+    (
+      #"{"kind":"user","id":"u1","quietHours":{"begin":"1"}}"#,
+      #"unknown field "quietHours.begin""#
+    ),
+    (
+      #"{"kind":"user","id":"u1","devices":[{"ID":"p"}]}"#,
+      #"unknown field "devices.ID"; did you mean "devices.id"?"#
+    ),
+    (
+      #"{"kind":"app","options":{"mentionBypassDnd":true}}"#,
+      #"unknown field "options.mentionBypassDnd"; did you mean "options.mentionBypassesDnd"?"#
+    ),
+    (
+      #"{"kind":"user","id":"u1","level":"mentions"}"#,
+      #""level" cannot be "mentions"; did you mean mention? It is one of default, all, mention, none"#
+    ),
+    (
+      #"{"kind":"user","id":"u1","display":{"nmae":"x"}}"#,
+      #"unknown field "display.nmae"; did you mean "display.name"?"#
+    ),
+  ]
+
+  @Test func fieldsOfSettings() throws {
+    try withWorkplace { place in
+      for (line, message) in Self.fields {
+        try place.write([line], as: "s.ndjson")
+        let run = try place.run("check", "s.ndjson")
+        #expect(run.lines == ["s.ndjson:1: \(message)"], "\(line)")
+        #expect(run.status == 1)
+      }
+    }
+  }
+
+  @Test func filesOfMessages() throws {
+    let known = "messages have \(Self.columns)"
+    let names = "Message ID;Group ID;From;Timestamp;Mentioned"
+    let start = "evaluate --settings world.ndjson --format counts --messages"
+    let notNDJSON = "the line is not JSON; by its name it is read as NDJSON, for CSV write csv:"
+    try withWorkplace { place in
+      try place.shell(
+        #"""
+        printf 'ID,conversation,at\n1,g1,5\n' >id.csv
+        printf 'msg_id,conversation,at\n1,g1,5\n' >msg.csv
+        printf 'conversation,at,sender,note\ng1,5,u1,x\n' >note.csv
+        printf 'id\tconversation\tat\n1\tg1\t5\n' >tabs.csv
+        printf '\#(names)\n1;g1;u1;2024-06-03 23:30:00;u2\n' >export.csv
+        printf '\#(names)\n' | tr ';' ',' >commas.csv
+        """#)
+      try expect(
+        [
+          (
+            "\(start) id.csv", 1,
+            "id.csv:1: unknown column \"ID\"; did you mean \"id\"? M\(known.dropFirst()); read it with "
+              + "--columns id=ID"
+          ),
+          (
+            "\(start) msg.csv", 1,
+            "msg.csv:1: unknown column \"msg_id\"; did you mean \"id\"? M\(known.dropFirst()); read it with "
+              + "--columns id=msg_id"
+          ),
+          (
+            "\(start) note.csv", 1,
+            "note.csv:1: unknown column \"note\"; \(known); read it with --columns "
+              + "COLUMN=note; ignore=NAME leaves one out"
+          ),
+          (
+            "\(start) tabs.csv", 1,
+            "tabs.csv:1: the header is separated by tabs, columns by commas; read it with "
+              + "--delimiter tab"
+          ),
+          (
+            "\(start) export.csv", 1,
+            "export.csv:1: the header is separated by semicolons, columns by commas; \(known); read "
+              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
+          ),
+          (
+            "\(start) commas.csv", 1,
+            "commas.csv:1: unknown columns \"Message ID\", \"Group ID\", \"From\", \"Timestamp\", "
+              + "\"Mentioned\"; \(known); read it with --columns "
+              + "conversation=NAME,at=NAME,"
+              + "mentions=Mentioned; ignore=NAME leaves one out"
+          ),
+          (
+            "\(start) export.csv --delimiter ';' --columns 'at=Timestmp,conversation=Group ID'", 1,
+            "export.csv:1: there is no column \"Timestmp\", which --columns names; did you mean "
+              + "\"Timestamp\"? The file has \"Message ID\", \"Group ID\", \"From\", "
+              + "\"Timestamp\", \"Mentioned\""
+          ),
+          ("\(start) - <tabs.csv", 1, "-:1: \(notNDJSON)-"),
+          ("\(start) /dev/stdin <tabs.csv", 1, "/dev/stdin:1: \(notNDJSON)/dev/stdin"),
+        ], in: place)
+    }
+  }
+
+  private func expect(_ cases: [Case], in place: Workplace? = nil) throws {
+    guard let place else { return try withWorkplace { try expect(cases, in: $0) } }
+    var wrong: [String] = []
+    for (script, status, message) in cases {
+      let run = try place.shell("\"$0\" \(script)")
+      if run.status != status || run.errorLines.first != message || run.output != "" {
+        wrong.append("\(script): \(run.status) \(run.errors)\(run.output)")
+      }
+    }
+    #expect(wrong == [])
+  }
+}
