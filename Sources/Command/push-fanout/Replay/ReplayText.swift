@@ -41,7 +41,7 @@ struct ReplayText {
       _ at: String, _ id: String, _ room: String, _ from: String, _ mentions: String,
       _ counts: (String, String), _ outcome: String
     ) -> String {
-      TextTable.right(at, 22) + TextTable.right(id, 13)
+      TextTable.right(at, 26) + TextTable.right(id, 13)
         + (follow.conversation == nil ? TextTable.right(room, 13) : "")
         + TextTable.right(from, 13) + TextTable.right(mentions, 10)
         + (ofUser ? "" : TextTable.left(counts.0, 10) + TextTable.left(counts.1, 10) + "  ")

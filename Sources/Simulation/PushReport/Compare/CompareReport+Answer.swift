@@ -1,3 +1,4 @@
+internal import PushModel
 public import PushReplay
 
 /// What a comparison says, in a few sentences.
@@ -78,9 +79,12 @@ extension CompareReport {
   /// What each of them is, and whom its changes were for; HTML.
   var worlds: String {
     let isSame = result.a.rules == result.b.rules
+    func rules(_ side: ComparedSide) -> String {
+      Escaping.text(RuleSet(rawValue: side.rules)?.vendorName ?? side.rules)
+    }
     func world(_ letter: String, _ side: ComparedSide) -> String {
       var text = "<strong>\(letter)</strong>: \(Escaping.identifier(side.name, limit: 200))"
-      if !isSame { text += ", rules of \(Escaping.text(side.rules))" }
+      if !isSame { text += ", rules of \(rules(side))" }
       let parts = side.what.indices.map { index in
         let reach = index < side.reach.count ? Self.words(side.reach[index]) : ""
         return "<code><bdi>\(Escaping.identifier(side.what[index]))</bdi></code>"
@@ -89,7 +93,7 @@ extension CompareReport {
       return text + (parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))")
     }
     return "\(world("A", result.a)). \(world("B", result.b))."
-      + (isSame ? " Rules of \(Escaping.text(result.a.rules))." : "")
+      + (isSame ? " Rules of \(rules(result.a))." : "")
   }
 
   private static func words(_ reach: ChangeReach) -> String {

@@ -130,16 +130,16 @@ extension CompareReport {
           + "\(Figures.count(classes[most].rooms, "room")) of \(rows[most].name) members.",
       table: Table(
         columns: [
-          ("Members", .text), ("Rooms", .number), ("Messages", .number), ("Pushes in A", .number),
-          ("Pushes in B", .number), ("B \u{2212} A", .number), ("Share of the change", .number),
+          ("Members", .text), ("Rooms", .number), ("A", .number), ("B", .number),
+          ("B \u{2212} A", .number), ("Share of it", .number),
         ],
         rows: classes.map { size in
           [
-            Table.Cell(Self.name(size)), Table.Cell(size.rooms), Table.Cell(size.messages),
-            Table.Cell(size.a), Table.Cell(size.b), Table.Cell(from: size.a, to: size.b),
+            Table.Cell(Self.name(size)), Table.Cell(size.rooms), Table.Cell(size.a),
+            Table.Cell(size.b), Table.Cell(from: size.a, to: size.b),
             Table.Cell(size.changed, of: changed),
           ]
-        }, caption: "Rooms by their members", file: "room-sizes",
+        }, caption: "Pushes by the members of the room", file: "room-sizes",
         marked: changed == 0 ? nil : most))
   }
 

@@ -156,7 +156,7 @@ enum StyleSheet {
     .note strong{white-space:normal}
     header>*,h2,.note,footer,.folded summary{padding-left:6px;padding-right:6px}
     figure,.panel-box{padding:12px 6px}
-    figcaption,ul.legend,.words,.remark,figure details,.panel-box>*{margin-left:6px;margin-right:6px}
+    figcaption,ul.legend,figure>.words,.remark,figure details,.panel-box>*{margin-left:6px;margin-right:6px}
     .panel-box table{width:calc(100% - 12px)}
     .pair{grid-template-columns:minmax(0,1fr)}
     svg.wide{display:none}
