@@ -3,10 +3,12 @@ struct DifferenceBars {
   let rows: [(name: String, difference: Int, title: String)]
   let label: String
 
-  private static let left = 112.0
   private static let rowHeight = 26.0
   /// Room for the number behind a bar.
-  private static let numberWidth = 84.0
+  private static let numberWidth = 100.0
+
+  /// Room for the names.
+  private var left: Double { 8.0 * Double(rows.map(\.name.count).max() ?? 0) + 12 }
 
   func draw(_ layout: Layout) -> String {
     let width = layout.halfWidth
@@ -15,7 +17,7 @@ struct DifferenceBars {
     let most = Double(max(1, rows.map { $0.difference.magnitude }.max() ?? 1))
     let hasMore = rows.contains { $0.difference > 0 }
     let hasFewer = rows.contains { $0.difference < 0 }
-    let from = Self.left + (hasFewer ? Self.numberWidth : 0)
+    let from = left + (hasFewer ? Self.numberWidth : 0)
     let to = width - (hasMore || !hasFewer ? Self.numberWidth : 4)
     // Nothing is in the middle if there is both, else at an end.
     let zero = hasMore && hasFewer ? (from + to) / 2 : hasFewer ? to : from
@@ -23,7 +25,7 @@ struct DifferenceBars {
     for (index, row) in rows.enumerated() {
       let top = Double(index) * Self.rowHeight
       canvas.text(
-        row.name, x: Self.left - 8, y: top + 17, anchor: .end, class: "label tick-y")
+        row.name, x: left - 8, y: top + 17, anchor: .end, class: "label tick-y")
       let size = Double(row.difference.magnitude) * unit
       let isMore = row.difference >= 0
       if row.difference != 0 {
@@ -34,7 +36,8 @@ struct DifferenceBars {
       }
       let isLeft = row.difference < 0 || !hasMore && hasFewer
       canvas.text(
-        Figures.signed(row.difference), x: isLeft ? zero - size - 6 : zero + size + 6, y: top + 17,
+        (row.difference > 0 ? "+" : "") + Figures.short(row.difference),
+        x: isLeft ? zero - size - 6 : zero + size + 6, y: top + 17,
         anchor: isLeft ? .end : .start, class: "value")
     }
     canvas.line(zero, 0, zero, Double(rows.count) * Self.rowHeight, class: "base")

@@ -66,7 +66,7 @@ struct TimeChart {
   /// What the picture shows, for those who do not see it.
   let label: String
 
-  private static let left = 64.0
+  private static let left = 72.0
   private static let right = 14.0
   private static let titleHeight = 34.0
 

@@ -42,11 +42,14 @@ extension CompareReport {
             guard count > 0 else { return Table.Cell(html: "", value: "0") }
             var cell =
               row == column
-              ? Table.Cell(html: "<strong>\(Figures.exact(count))</strong>", value: "\(count)")
-              : Table.Cell(count)
+              ? Table.Cell(html: "<strong>\(Figures.short(count))</strong>", value: "\(count)")
+              : Table.Cell(html: Figures.short(count), value: "\(count)")
             cell.shade = shade(count)
             return cell
-          } + [Table.Cell(people.flow[row].reduce(0, +))]
+          } + [
+            Table.Cell(
+              html: Figures.short(people.a.classes[row]), value: "\(people.a.classes[row])")
+          ]
       }, scrolls: true, caption: "Person-days from class to class; bold: the same class in B",
       file: "people-flow")
   }

@@ -131,13 +131,12 @@ extension CompareReport {
       table: Table(
         columns: [
           ("Members", .text), ("Rooms", .number), ("A", .number), ("B", .number),
-          ("B \u{2212} A", .number), ("Share of it", .number),
+          ("B \u{2212} A", .number),
         ],
         rows: classes.map { size in
           [
             Table.Cell(Self.name(size)), Table.Cell(size.rooms), Table.Cell(size.a),
             Table.Cell(size.b), Table.Cell(from: size.a, to: size.b),
-            Table.Cell(size.changed, of: changed),
           ]
         }, caption: "Pushes by the members of the room", file: "room-sizes",
         marked: changed == 0 ? nil : most))

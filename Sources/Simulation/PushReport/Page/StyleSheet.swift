@@ -145,8 +145,13 @@ enum StyleSheet {
     return text
   }()
 
-  /// Below this width charts are drawn for a telephone, and rows of tables become cards.
+  /// Tables of charts beside each other are small where there is little room for them. Below the
+  /// second width charts are drawn for a telephone, and rows of tables become cards.
   private static let narrow = """
+    @media screen and (max-width:1100px){
+    .pair .figures,.pair .figures thead th{font-size:11.5px}
+    .pair .figures th,.pair .figures td{padding:4px 3px}
+    }
     @media screen and (max-width:969px){
     header,main,footer{padding-left:8px;padding-right:8px}
     header{padding-top:18px}
@@ -164,10 +169,13 @@ enum StyleSheet {
     .figures,.figures thead th{font-size:11.5px}
     .figures th,.figures td{padding:4px 3px}
     .figures tbody th{white-space:nowrap}
+    .figures.wide{font-size:11px}
+    .figures.wide th,.figures.wide td{padding:4px 2px}
     table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
     table.cards tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:4px 12px;
     padding:8px 0;border-bottom:1px solid var(--grid)}
     table.cards tr:last-child{border-bottom:0}
+    table.cards td:not(.prose){font-size:13px}
     table.cards th,table.cards td{border:0;padding:0;text-align:left;white-space:normal}
     table.cards .instant{white-space:normal}
     table.cards th{grid-column:1/-1;font-weight:600}
