@@ -35,7 +35,8 @@ import Testing
       #expect(
         lines.contains(
           "A push more or less for 3 users: fewer 3, more 0, the same number for other messages 0"))
-      #expect(lines.contains("3 users lose most, 1 push each"))
+      #expect(lines.contains("lose most pushes each users"))
+      #expect(lines.contains("u1, u2, u3 -1 3"))
       #expect(
         lines.contains(
           "3 people get no push at all any more; 0 had none before and have none now; nobody gets "

@@ -141,23 +141,18 @@ struct CompareText {
         + "\(users.fewer.grouped), more \(users.more.grouped), the same number for other messages "
         + users.asMany.grouped,
     ]
-    for (word, steps) in [("lose", users.losses), ("gain", users.gains)] {
-      guard let most = steps.first, most.users > 1 else { continue }
-      lines.append(
-        "\(most.users.counted("user")) \(word) most, \(most.pushes.grouped) \(most.pushes == 1 ? "push" : "pushes") each"
-      )
-    }
-    for (title, list) in [("gain most", users.gainers), ("lose most", users.losers)]
-    where !list.isEmpty {
-      lines += ["", TextTable.row([title, "pushes gained", "pushes lost", "net"], Self.widths)]
-      for user in list.prefix(Self.listed) {
-        let net = user.gained - user.lost
+    for (word, sign, steps) in [("gain", 1, users.gains), ("lose", -1, users.losses)]
+    where !steps.isEmpty {
+      lines += ["", TextTable.row(["\(word) most", "pushes each", "users"], [60, 18, 12])]
+      for step in steps.prefix(Self.listed) {
+        let more = step.users - step.examples.count
+        let names = step.examples + (more > 0 ? ["\(more.grouped) more"] : [])
         lines.append(
           TextTable.row(
             [
-              user.id, user.gained.grouped, user.lost.grouped,
-              (net > 0 ? "+" : "") + net.grouped,
-            ], Self.widths))
+              names.joined(separator: ", "),
+              (sign > 0 ? "+" : "") + (sign * step.pushes).grouped, step.users.grouped,
+            ], [60, 18, 12]))
       }
     }
   }
