@@ -60,7 +60,7 @@ func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
 }
 
 func describe(mutedUntil until: Instant, at now: Instant, _ what: String) -> String {
-  if until == .zero { return "none for \(what)" }
+  if until == .zero { return "not set for \(what)" }
   return "\(what) \(now < until ? "until" : "until it ended at") \(until.rfc3339)"
 }
 

@@ -30,8 +30,14 @@ extension FanoutService {
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
     let version = version ?? engine.currentVersion
     var refused: UnknownZoneUsers?
+    var unknown = UnknownNames()
     try writer.write(by: engine, on: version) {
       let message = try reader.next()
+      if let id = message?.conversation, engine.memberCount(of: id) == 0,
+        engine.conversation(id) == nil
+      {
+        unknown.add(id, line: reader.lineNumber)
+      }
       if refused == nil, version.refusesUsers, let message {
         let users = version.refusedRecipients(of: message)
         if !users.isEmpty { refused = users.reduce(into: UnknownZoneUsers()) { $0.add($1) } }
@@ -39,7 +45,7 @@ extension FanoutService {
       return message
     }
     if let refused { throw FanoutError.unknownZones(refused) }
-    try writer.finish()
+    try writer.finish(unknown: unknown)
     return output.bytes
   }
 

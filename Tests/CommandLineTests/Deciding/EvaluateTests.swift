@@ -82,7 +82,7 @@ import Testing
   private func isLastLine(_ line: String?, _ counts: String) -> Bool {
     guard let line, line.hasPrefix(counts + ", ") else { return false }
     return line.dropFirst(counts.count + 2).wholeMatch(
-      of: /[0-9]+\.[0-9]{3} s, [0-9]+ decisions\/s/)
+      of: /[0-9]+\.[0-9]{3} s, [0-9,]+ decisions\/s/)
       != nil
   }
 
@@ -95,7 +95,7 @@ import Testing
         runs.allSatisfy {
           $0.errorLines.count == 2
             && $0.errorLines[0] == "1 message to unknown conversations: g9 (line 3)"
-            && isLastLine($0.errorLines.last, "3 messages, 5 decisions, 3 pushes")
+            && isLastLine($0.errorLines.last, "3 messages, 5 decisions, 3 pushed")
         })
     }
   }
@@ -111,7 +111,7 @@ import Testing
       #expect(found == Self.outputs.map(\.output))
       let short = try place.run(SmallWorld.evaluate + ["-o", "/dev/null"])
       #expect(short.status == 0)
-      #expect(isLastLine(short.errorLines.last, "3 messages, 5 decisions, 3 pushes"))
+      #expect(isLastLine(short.errorLines.last, "3 messages, 5 decisions, 3 pushed"))
       #expect(place.names() == ["messages.ndjson", "out", "world.ndjson"])
     }
   }
@@ -121,7 +121,7 @@ import Testing
       let counts = SmallWorld.evaluate + ["--format", "pushlist", "--message"]
       let one = try place.run(counts + ["m2"])
       #expect(one.lines == [#"{"message":"m2","push":["u1","u2"]}"#])
-      #expect(isLastLine(one.errorLines.last, "1 messages, 2 decisions, 2 pushes"))
+      #expect(isLastLine(one.errorLines.last, "1 message, 2 decisions, 2 pushed"))
       let both = try place.run(counts + ["m2", "m1", "m2"])
       #expect(
         both.lines == [
@@ -193,6 +193,22 @@ import Testing
         "\"$0\" evaluate --settings world.ndjson --messages csv:- </dev/null")
       #expect(none.errors == "-:1: has no header; the first line of CSV names the columns\n")
       #expect(none.status == 1 && none.output == "")
+    }
+  }
+
+  @Test func severalFilesOfMessagesAreReadAsOne() throws {
+    try withWorkplace { place in
+      try place.shell(
+        "head -1 messages.ndjson >a.ndjson; tail -n +2 messages.ndjson | gzip >b.ndjson.gz")
+      let files = ["--settings", "world.ndjson", "--messages", "a.ndjson", "b.ndjson.gz"]
+      #expect(try place.run(["evaluate"] + files).output == Self.ndjson)
+      let explained = try place.run(["explain"] + files + ["--message", "m2", "--user", "u1"])
+      #expect(explained.lines.last == "push/allowed/default")
+      let render = try place.run(["render"] + files)
+      #expect(render.errorLines.last?.hasPrefix("3 messages, ") == true, "\(render.errors)")
+      let twice = try place.shell(
+        "\"$0\" evaluate --settings world.ndjson --messages - - <a.ndjson")
+      #expect(twice.status == 1 && twice.errorLines.count == 1, "\(twice.errors)")
     }
   }
 
@@ -269,7 +285,7 @@ import Testing
       let world = ["--settings", "world.ndjson", "--messages"]
       for command in [
         ["evaluate", "--format", "csv"], ["evaluate", "--format", "counts"], ["render"],
-        ["explain", "--message", "10;03", "--user", "u1"], ["profile", "--format", "json"],
+        ["explain", "--message", "10;03", "--user", "u1"], ["profile", "--json"],
       ] {
         let start = [command[0]] + world
         let expected = try place.run(start + ["m.csv"] + command.dropFirst())

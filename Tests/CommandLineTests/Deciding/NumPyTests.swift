@@ -25,7 +25,8 @@ import Testing
       let run = try place.run(arguments + ["--format", "npy", "--threads", threads, "-o", name])
       #expect(run.status == 0, "\(run.errors)", sourceLocation: sourceLocation)
       #expect(run.output == "")
-      #expect(run.errorLines.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
+      let notes = run.errorLines.filter { !$0.contains(" to unknown conversations: ") }
+      #expect(notes.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
       #expect(try bytes(place, name) == bytes(place, "out1"), sourceLocation: sourceLocation)
     }
     let found = try decisions(place, "out1")

@@ -49,9 +49,9 @@ import Testing
   }
 
   private static func message(
-    _ output: String, _ other: Argument, _ path: String, isStore: Bool = false
+    _ output: String, _ other: Argument, _ path: String
   ) -> String {
-    other.name == "store" || isStore
+    other.name == "store"
       ? "Error: \(output) belongs to the store \(path); write somewhere else\n"
       : "Error: \(output) and \(other.shown) \(path) are the same file; write somewhere else\n"
   }
@@ -107,8 +107,7 @@ import Testing
           let shown = command.name == "check" ? "<files>" : file.shown
           #expect(
             run.errors.replacing(shown, with: file.shown)
-              == Self.message(
-                "standard output", file, "target", isStore: command.name == "store verify"),
+              == Self.message("standard output", file, "target"),
             "\(command.name)")
           #expect(run.status == 2, "\(command.name) \(file.shown)")
           #expect(try place.read("target") == "kept\n", "\(command.name) \(file.shown)")

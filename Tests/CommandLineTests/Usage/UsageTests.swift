@@ -88,7 +88,7 @@ import Testing
       (["frobnicate"], "Error: there is no command frobnicate"),
       (["--frobnicate"], "Error: Unknown option '--frobnicate'"),
       (evaluate + ["--frobnicate"], "Error: Unknown option '--frobnicate'"),
-      (evaluate + ["extra"], "Error: Unexpected argument 'extra'"),
+      (["evaluate", "extra"] + evaluate.dropFirst(), "Error: Unexpected argument 'extra'"),
       (["evaluate", "--settings", "world.ndjson"], "Error: Missing expected argument '--messages"),
       (["evaluate", "--messages", "messages.ndjson"], "Error: Name the members: "),
       (

@@ -153,9 +153,9 @@ struct Evaluate: ParsableCommand {
       bar.finish()
       Terminal.say("\(problem)")
     }
-    let reader = try MessageReader(path: input.messages.name, rules: rules, options())
     return MessageSelection(
-      reader, ids: message.map { Identifier($0) }, skipped: skipInvalid ? report : nil)
+      try input.readers(rules, options()), ids: message.map { Identifier($0) },
+      skipped: skipInvalid ? report : nil)
   }
 
   // MARK: The packed engine

@@ -74,8 +74,7 @@ struct Render: ParsableCommand {
       templates: try content.load(for: fanout.app.rules, orStored: stored))
     let options = try input.options()
     try options.slice.apply(to: fanout)
-    let reader = try MessageReader(
-      path: input.messages.name, rules: fanout.app.rules, options)
+    let readers = try input.readers(fanout.app.rules, options)
     let bar = ProgressBar("rendering")
     defer { bar.finish() }
     let target = try output?.open() ?? OutputFile()
@@ -83,7 +82,7 @@ struct Render: ParsableCommand {
     defer { target.abandon() }
     let writer = PayloadWriter(target)
     let selection = MessageSelection(
-      reader, ids: message.map { Identifier($0) },
+      readers, ids: message.map { Identifier($0) },
       progress: {
         bar.update(
           $0, [writer.messageCount.counted("message"), writer.payloadCount.counted("payload")])

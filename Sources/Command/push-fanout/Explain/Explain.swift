@@ -64,12 +64,13 @@ struct Explain: ParsableCommand {
     if !content, !templates.templates.isEmpty {
       throw ValidationError("--templates goes with --content.")
     }
-    if content, !presence.isEmpty || !changes.isEmpty {
-      throw ValidationError("--content explains by the settings as they are: leave it out.")
-    }
   }
 
   func run() throws {
+    if content, !presence.isEmpty || !changes.isEmpty {
+      throw ValidationError(
+        "--content explains by the settings as they are: leave out --presence and --changes.")
+    }
     let user = Identifier(user)
     let (fanout, directory, stored) =
       content
@@ -88,11 +89,11 @@ struct Explain: ParsableCommand {
       directory: directory)
     let options = try input.options()
     try options.slice.apply(to: fanout)
-    let reader = try MessageReader(path: input.messages.name, rules: rules, options)
+    let readers = try input.readers(rules, options)
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     let selection = MessageSelection(
-      reader, ids: [Identifier(message)], progress: { bar.update($0) })
+      readers, ids: [Identifier(message)], progress: { bar.update($0) })
     let version = fanout.currentVersion
     var explanations = try renderer.explain(for: user, by: { version.explain($0, for: user) }) {
       () throws -> (message: Message, content: MessageContent?)? in
@@ -118,7 +119,7 @@ struct Explain: ParsableCommand {
     _ fanout: Fanout, _ user: Identifier
   ) throws -> [Explanation] {
     var files = ReplayFiles(
-      messages: [input.messages.name], presence: presence.map(\.path),
+      messages: input.messages.map(\.name), presence: presence.map(\.path),
       changes: changes.map(\.path))
     files.unknownZones = world.zones.ofFiles
     files.options = try input.options()
@@ -129,7 +130,7 @@ struct Explain: ParsableCommand {
       if next.id == id { found.append(fanout.currentVersion.explain(next, for: user)) }
     }
     if found.isEmpty {
-      throw Failure(text: "no message in \(input.messages.name) has the id \"\(id)\"")
+      throw MissingMessage(id, in: files.messages)
     }
     return found
   }

@@ -14,13 +14,14 @@ struct MessagesPath: FileArgument {
   var file: NamedFile? { .input(FileKind.file(named: name)) }
 }
 
-/// One file of messages, for commands that go through it once.
+/// Files of messages, for commands that go through them once.
 struct MessageInput: ParsableArguments {
   @Option(
+    parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input, csv:- for CSV.",
-      valueName: "file"))
-  var messages: MessagesPath
+      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input, csv:- for CSV. Several "
+        + "are read one after the other.", valueName: "file"))
+  var messages: [MessagesPath]
 
   @OptionGroup var form: MessageFormOptions
 
@@ -28,7 +29,16 @@ struct MessageInput: ParsableArguments {
 
   /// - Parameter users: those for whom messages are decided; none for all.
   func options(users: [String] = []) throws -> MessageOptions {
-    try form.options([messages], slice, users: users)
+    try form.options(messages, slice, users: users)
+  }
+
+  /// Readers of the files.
+  func readers(_ rules: RuleSet, _ options: MessageOptions) throws -> [MessageReader] {
+    let names = messages.map(\.name)
+    for (index, name) in names.enumerated() where names[..<index].contains(name) {
+      try FileProblem.checkCanBeReadAgain(name)
+    }
+    return try names.map { try MessageReader(path: $0, rules: rules, options) }
   }
 
   func validate() throws { _ = try options() }

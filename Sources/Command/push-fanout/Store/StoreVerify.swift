@@ -15,27 +15,24 @@ struct StoreVerify: ParsableCommand {
 
       Examples:
 
-        push-fanout store verify monday.store
+        push-fanout store verify --store monday.store
 
         push-fanout store backup --store settings.store -o new.store
-        push-fanout store verify new.store
+        push-fanout store verify --store new.store
 
       Exit status 0 when nothing is wrong, 1 when something is.
       """)
 
-  @Argument(help: ArgumentHelp("The backup.", valueName: "file"))
-  var backup: StorePath
+  @OptionGroup var target: StoreOption
 
   @Flag(help: "One JSON object a problem.")
   var json = false
 
-  @OptionGroup var habits: QuietOption
-
   func run() throws {
-    let reader = try StoreReader(backup.path)
+    let reader = try StoreReader(target.path)
     let found = try reader.verifyBackup()
     try reader.close()
-    try Terminal.printProblems(found.problems, of: backup.path, json: json)
+    try Terminal.printProblems(found.problems, of: target.path, json: json)
     let sums = found.hasSums ? "equal to the sums of the backup" : "no sums to compare with"
     Terminal.note(
       found.problems.isEmpty

@@ -3,7 +3,11 @@ public import PushModel
 
 /// Messages that are asked for by id, or all of them, as they are read; bad lines may be left out.
 public final class MessageSelection {
-  private let reader: MessageReader
+  /// Of the file that is being read.
+  private var reader: MessageReader
+  /// Of the files that come then, the last one first.
+  private var others: [MessageReader]
+  private let paths: [String]
   private let progressed: ((Double?) -> Void)?
   private let skipped: ((FileProblem) -> Void)?
   /// A constant: whether a dictionary that changes is empty is asked at a price for each message.
@@ -14,30 +18,40 @@ public final class MessageSelection {
   public private(set) var skippedCount = 0
 
   /// - Parameters:
-  ///   - reader: reads all messages.
+  ///   - readers: read all messages, one file after the other.
   ///   - ids: those that are asked for; none for all.
   ///   - skipped: called with each bad line, which is then left out; nil for a bad line to be an
   ///     error.
   ///   - progress: called after each message that was read, asked for or not, with
-  ///     ``MessageReader/progress``.
+  ///     ``progress``.
+  /// - Precondition: there is a reader.
   public init(
-    _ reader: MessageReader, ids: [Identifier] = [], skipped: ((FileProblem) -> Void)? = nil,
+    _ readers: [MessageReader], ids: [Identifier] = [], skipped: ((FileProblem) -> Void)? = nil,
     progress: ((Double?) -> Void)? = nil
   ) {
-    self.reader = reader
+    reader = readers[0]
+    others = readers.dropFirst().reversed()
+    paths = readers.map(\.path)
     self.skipped = skipped
     progressed = progress
     takesAll = ids.isEmpty
     isFound = Dictionary(ids.map { ($0, false) }) { first, _ in first }
   }
 
+  /// The file of the message that was read last.
+  public var path: String { reader.path }
+
   /// The 1-based line of the message that was read last.
   public var lineNumber: Int { reader.lineNumber }
 
-  /// The share of the file that has been read, 0...1; nil when its size is not known.
-  public var progress: Double? { reader.progress }
+  /// The share of the files that has been read, 0...1; nil when the size of one is not known.
+  public var progress: Double? {
+    reader.progress.map { share in
+      (Double(paths.count - others.count - 1) + share) / Double(paths.count)
+    }
+  }
 
-  /// The next message that is asked for; nil at the end of the file.
+  /// The next message that is asked for; nil at the end of the last file.
   ///
   /// - Throws: what is wrong with a line, unless it is left out.
   public func next() throws(FileProblem) -> Message? {
@@ -45,7 +59,7 @@ public final class MessageSelection {
   }
 
   /// The next message that is asked for, with what it says of its own push; nil at the end of the
-  /// file.
+  /// last file.
   ///
   /// - Throws: as ``next()``.
   public func nextWithContent() throws(FileProblem) -> (message: Message, content: MessageContent)?
@@ -60,9 +74,14 @@ public final class MessageSelection {
     while true {
       do throws(FileProblem) {
         let item = try read()
-        if let progressed, item != nil { progressed(reader.progress) }
+        guard let item else {
+          guard let next = others.popLast() else { return nil }
+          reader = next
+          continue
+        }
+        progressed?(progress)
         if takesAll { return item }
-        guard let id = item.map(id) else { return nil }
+        let id = id(item)
         guard isFound[id] != nil else { continue }
         isFound[id] = true
         return item
@@ -79,16 +98,22 @@ public final class MessageSelection {
   /// - Throws: ``MissingMessage`` with the first, by its text, that did not.
   public func checkAllFound() throws(MissingMessage) {
     guard let id = isFound.filter({ !$0.value }).keys.min(by: { $0.text < $1.text }) else { return }
-    throw MissingMessage(path: reader.path, id: id)
+    throw MissingMessage(id, in: paths)
   }
 }
 
 /// A message that was asked for and is not in the file.
 public struct MissingMessage: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The path of the file, or the name given to bytes.
+  /// The paths of the files, or the names given to bytes.
   public let path: String
   /// The id that was asked for.
   public let id: Identifier
+
+  /// - Parameter paths: of the files.
+  public init(_ id: Identifier, in paths: [String]) {
+    path = paths.joined(separator: ", ")
+    self.id = id
+  }
 
   public var description: String { "no message in \(path) has the id \"\(id.text)\"" }
 }

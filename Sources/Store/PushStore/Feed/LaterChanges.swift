@@ -26,8 +26,9 @@ public struct LaterChanges: Hashable, Sendable {
           + (event.old == nil && event.new == nil
             ? "" : " (\(event.old ?? "nothing") -> \(event.new ?? "nothing"))")
       }
-      let more = settings.count > 3 ? "the last of \(settings.count) times: " : ""
-      parts.append("changed after the message, " + more + listed.joined(separator: "; "))
+      let times = settings.count > 3 ? "changed \(settings.count) times" : "changed"
+      let last = settings.count > 3 ? ", at last " : ", "
+      parts.append(times + " after the message" + last + listed.joined(separator: "; "))
     }
     if devices > 0 {
       parts.append(
