@@ -10,6 +10,11 @@ import Testing
 ///
 /// `PUSH_SEED=n swift test --filter FollowTests` runs one more seed.
 @Suite struct FollowTests {
+  /// How often outcomes occur, by their keys.
+  private static func counts(_ outcomes: some Sequence<Outcome>) -> [String: Int] {
+    outcomes.reduce(into: [:]) { $0[$1.key, default: 0] += 1 }
+  }
+
   private static func replay(
     _ settings: FanoutSettings, _ messages: [Message], user: Identifier?, room: Identifier?,
     holds: Bool = false
@@ -36,9 +41,19 @@ import Testing
       for (user, room) in [(user, nil), (user, room), (nil, room)] as [(Identifier?, Identifier?)] {
         var reference = ReferenceEvaluator(settings)
         var expected: [String] = []
+        var decided: [Outcome] = []
+        var hours: [Int64: Int] = [:]
         for message in messages where room == nil || message.conversation == room {
           var outcomes: [Identifier: Outcome] = [:]
           reference.decide(message) { outcomes[settings.id(of: $0)] = $1.outcome }
+          let hour = message.at.milliseconds / 3_600_000 * 3_600_000
+          if user == nil {
+            decided += outcomes.values
+            hours[hour, default: 0] += 1
+          } else if let outcome = outcomes[user!] {
+            decided.append(outcome)
+            hours[hour, default: 0] += 1
+          }
           let head =
             "\(message.id) \(message.conversation) \(message.at.milliseconds) "
             + "\(message.sender?.text ?? "-")"
@@ -66,6 +81,17 @@ import Testing
         }
         #expect(found == expected, "seed \(seed), \(rules.rawValue), \(user?.text ?? "room")")
         #expect(follow.count == expected.count && !expected.isEmpty, "seed \(seed)")
+        let totals = follow.outcomes.map { outcome in
+          let key = [outcome.action, outcome.reason, outcome.scope].compactMap { $0 }
+          return (key.joined(separator: "/"), outcome.count)
+        }
+        #expect(
+          Dictionary(uniqueKeysWithValues: totals) == Self.counts(decided), "seed \(seed)")
+        #expect(follow.hours.at == hours.keys.sorted(), "seed \(seed)")
+        #expect(follow.hours.messages == hours.sorted { $0.key < $1.key }.map(\.value))
+        #expect(follow.hours.outcomes?.map { $0.reduce(0, +) } == totals.map(\.1))
+        #expect(
+          follow.hours.pushes.reduce(0, +) == decided.count { $0.action == .push }, "seed \(seed)")
         #expect(follow.user == user?.text && follow.conversation == room?.text)
       }
     }
@@ -91,15 +117,22 @@ import Testing
     #expect(try mentions(nil) == [none, name, all, name])
   }
 
-  @Test func theListIsBounded() throws {
-    let messages = (0..<FollowResult.limit + 7).map { number in
+  @Test(arguments: [7, 1_000, 2_500]) func theListHasTheLast(more: Int) throws {
+    let messages = (0..<FollowResult.limit + more).map { number in
       Message(
         id: Identifier("m\(number)"), conversation: "g",
         at: ReplayerTests.at(0, 0, number))
     }
     let follow = try Self.replay(ReplayerTests.world(1), messages, user: "u0", room: nil)
     #expect(follow.count == messages.count)
-    #expect(follow.messages.map(\.id) == messages.prefix(FollowResult.limit).map(\.id.text))
+    #expect(follow.messages.map(\.id) == messages.suffix(FollowResult.limit).map(\.id.text))
+    #expect(follow.outcomes.map(\.count) == [messages.count])
+    #expect(follow.hours.messages.reduce(0, +) == messages.count)
+  }
+
+  @Test func wordsOfAShellAreQuoted() {
+    let found = ["m1", "a/b-c_d.csv", "it's", "a b", "", "$x", "群"].map(FollowResult.quoted)
+    #expect(found == ["m1", "a/b-c_d.csv", #"'it'\''s'"#, "'a b'", "''", "'$x'", "'群'"])
   }
 
   @Test func whoIsUnknownCannotBeFollowed() throws {

@@ -14,6 +14,18 @@ import Testing
     }
   }
 
+  /// The sum of each of some columns of means, each row as often as it was.
+  private static func sums(_ table: FigureTable?, _ columns: ClosedRange<Int>)
+    -> [Int]
+  {
+    columns.map { column in
+      let sum = (table?.rows ?? []).reduce(0.0) {
+        $0 + (Double($1[1]) ?? .nan) * (Double($1[column]) ?? .nan)
+      }
+      return Int(sum.rounded())
+    }
+  }
+
   private static func column(_ table: FigureTable?, _ index: Int) -> [Int] {
     table?.rows.compactMap { Int($0[index]) } ?? []
   }
@@ -49,19 +61,26 @@ import Testing
     #expect(byName.count == tables.count)
     #expect(
       byName.keys.sorted() == [
-        "held", "held-outcomes", "hour-outcomes", "hours", "local-hours", "message-sizes",
+        "held", "held-outcomes", "hour-outcomes", "hours", "kinds", "local-hours",
+        "message-sizes",
         "outcomes", "peak-day", "peaks", "room-sizes", "rooms", "time", "week", "weekdays",
       ])
     #expect(
       tables.allSatisfy { table in table.rows.allSatisfy { $0.count == table.columns.count } })
-    for name in ["time", "hours", "week", "weekdays"] {
-      let sums = (1...3).map { Self.column(byName[name], $0).reduce(0, +) }
-      #expect(sums == [result.messages, result.decisions, result.pushes], "\(name)")
-    }
-    #expect(Self.column(byName["local-hours"], 3) == result.pushesByLocalHour)
+    let totals = [result.messages, result.decisions, result.pushes]
+    #expect((1...3).map { Self.column(byName["time"], $0).reduce(0, +) } == totals)
+    #expect(Self.sums(byName["week"], 2...4) == totals)
+    #expect(Self.sums(byName["hours"], 2...4) == totals)
+    #expect(Self.column(byName["local-hours"], 1) == result.pushesByLocalHour)
+    #expect(Self.column(byName["kinds"], 1).reduce(0, +) == result.decisions)
     #expect(byName["week"]?.rows.count == 168 && byName["week"]?.rows[31].first == "Tue 07")
     #expect(byName["outcomes"]?.rows.map(\.first).contains("none/quietHours/app") == true)
-    #expect(Self.column(byName["hour-outcomes"], 2).reduce(0, +) == result.decisions)
+    let days = Dictionary(
+      uniqueKeysWithValues: (byName["hours"]?.rows ?? []).map { ($0[0], $0[1]) })
+    let decided = (byName["hour-outcomes"]?.rows ?? []).reduce(0.0) {
+      $0 + (Double($1[2]) ?? .nan) * (Double(days[$1[0]] ?? "") ?? .nan)
+    }
+    #expect(Int(decided.rounded()) == result.decisions)
   }
 
   @Test func figuresOfAComparisonAreExact() throws {
@@ -70,14 +89,16 @@ import Testing
     let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
     #expect(
       byName.keys.sorted() == [
-        "changes", "hours", "kinds", "losers", "outcomes", "room-sizes", "rooms", "time", "week",
-        "weekdays",
+        "changes", "hours", "kinds", "losers", "losses", "outcomes", "room-sizes", "rooms", "time",
+        "week", "weekdays",
       ])
-    for name in ["time", "hours", "week", "weekdays"] {
-      let sums = (1...4).map { Self.column(byName[name], $0).reduce(0, +) }
-      let difference = result.b.pushes - result.a.pushes
-      #expect(sums == [result.messages, result.a.pushes, result.b.pushes, difference], "\(name)")
-    }
+    let totals = [
+      result.messages, result.a.pushes, result.b.pushes, result.b.pushes - result.a.pushes,
+    ]
+    #expect((1...4).map { Self.column(byName["time"], $0).reduce(0, +) } == totals)
+    #expect(Self.sums(byName["week"], 2...5) == totals)
+    #expect(Self.sums(byName["hours"], 2...5) == totals)
+    #expect(byName["losses"]?.rows.last == ["-1", "1", "=u,2\""])
     #expect(byName["time"]?.columns == ["From", "Messages", "A", "B", "B - A", "Gained", "Lost"])
     #expect(byName["losers"]?.rows.last?.first == "=u,2\"")
     #expect(
@@ -95,7 +116,7 @@ import Testing
     }
     let names = found.map { Set($0.keys) }
     #expect(
-      names[0].isSuperset(of: ["people", "never-reached", "costs", "provider-limit", "messages"]))
+      names[0].isSuperset(of: ["people", "never-reached", "costs", "provider-limit"]))
     #expect(
       names[1].isSuperset(of: [
         "people", "people-totals", "people-flow", "room-sizes", "costs", "provider-limit",
@@ -106,14 +127,20 @@ import Testing
     #expect(
       found[0]["costs"]?[0] == ["The whole time", "\(pushes)", "\(Double(pushes) * 2 / 1e6)"])
     #expect(
-      found[0]["provider-limit"]?[6...] == [
+      found[0]["provider-limit"]?[7...] == [
         ["The longest backlog", "70"], ["It begins, UTC", "2016-03-03 00:00:00"],
         ["Most pushes that wait", "80"], ["At the end of the second, UTC", "2016-03-03 00:01:31"],
       ])
+    var result = SampleResult.make(hours: 30)
+    result.follow = SampleResult.follow
+    let followed = try ReplayReport(result).figures
+    #expect(followed.map(\.name) == ["kinds", "time", "outcomes", "messages"])
     #expect(
-      found[0]["messages"]?[0] == [
-        "2016-03-03 01:01:01", "room & board", "u9", "by name", "push/allowed/app",
+      followed[3].rows[0] == [
+        "2016-03-03 01:01:01", "m0", "room & board", "u9", "by name", "push/allowed/app",
+        "push-fanout explain --settings 'a & b.ndjson' --user 'u<1>' --message m0",
       ])
+    #expect(followed[2].rows.map { $0[1] } == ["2", "1"])
     #expect(found[1]["people-totals"]?[3] == ["Get pushes in A and none in B", "1", "0.5"])
     #expect(found[1]["people-flow"]?[1] == ["1\u{2013}2 in A", "1", "1", "0", "2"])
     #expect(found[1]["room-sizes"]?[0].first == "101\u{2013}500")

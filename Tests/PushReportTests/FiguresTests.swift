@@ -13,18 +13,18 @@ import Testing
     ].map { Figures.short($0).replacing("\u{A0}", with: " ") }
     #expect(
       short == [
-        "0", "0.25", "27.3", "99", "9,999", "10.0 k", "12.3 k", "1.00 M", "1.00 M", "1.50 G",
-        "20.0 T", "9.10 P",
+        "0", "0.25", "27.3", "99", "9,999", "10.0 k", "12.3 k", "1.00 M", "1.00 M", "1.50 billion",
+        "20.0 trillion", "9.10 quadrillion",
       ])
     let ticks = [0, 0.5, 500, 15_000, 1.5e6, 2e6, 1e9]
       .map { Figures.tick($0).replacing("\u{A0}", with: " ") }
-    #expect(ticks == ["0", "0.5", "500", "15 k", "1.5 M", "2 M", "1 G"])
+    #expect(ticks == ["0", "0.5", "500", "15 k", "1.5 M", "2 M", "1 bn"])
   }
 
   @Test func shares() {
     let parts = [(0, 5), (5, 5), (1, 3), (1, 100_000), (1, 3000), (99_999, 100_000), (3, 0)]
     let found = parts.map { Figures.share($0.0, of: $0.1).replacing("\u{A0}", with: " ") }
-    #expect(found == ["0 %", "100 %", "33.3 %", "< 0.01 %", "0.03 %", "> 99.9 %", "\u{2013}"])
+    #expect(found == ["0 %", "100 %", "33.3 %", "< 0.1 %", "< 0.1 %", "> 99.9 %", "\u{2013}"])
   }
 
   @Test func durations() {

@@ -87,11 +87,15 @@ import Testing
     let root = try Self.page(SampleResult.make(hours: 24 * 500))
     #expect(
       try Self.all("h2", in: root).map { $0.stringValue } == [
-        "At a glance", "Along time", "Outcomes by hour of the day",
-        "The recipients\u{2019} own time", "Hours of the week", "Small rooms and large ones",
-        "The busiest day and the peaks", "Held pushes and the morning peak",
-        "The rooms with most decisions", "All outcomes", "What this rests on",
+        "At a glance", "Over time", "Hours of the week",
+        "If pushes were held until they may be sent", "The rooms with most decisions",
+        "All outcomes", "Outcomes by hour of the day, Europe/Berlin",
+        "Small rooms and large ones", "The busiest day, seconds and minutes",
+        "What went in, and what this does not know",
       ])
+    let folded = try root.nodes(
+      forXPath: "//*[@class='folded']/*[local-name()='details']/*[local-name()='summary']/*")
+    #expect(folded.count == 5 && folded.first?.stringValue == "All outcomes")
     let text = root.stringValue ?? ""
     #expect(text.contains("Replay of 4,000 messages"))
     #expect(text.contains("2016-03-03 00:00 to 2017-07-15 21:00 UTC"))
@@ -105,7 +109,8 @@ import Testing
     #expect(!text.contains("decisions a second"))
     var old = Self.results[3]
     old.pushesByLocalHour = nil
-    #expect(try Self.page(old).stringValue?.contains("own time") == false)
+    #expect(try Self.page(old).stringValue?.contains("the recipient\u{2019}s clock") == false)
+    #expect(try Self.page(old).stringValue?.contains("mean day by hour, Europe/Berlin") == true)
     let empty = try Self.page(Self.empty)
     #expect(empty.stringValue?.contains("There were no messages.") == true)
     #expect(try Self.all("svg", in: empty).isEmpty)
@@ -119,6 +124,7 @@ import Testing
     alone.hours.decisions = [0]
     alone.hours.pushes = [0]
     alone.week[72].messages = 1
+    alone.week[72].days = 1
     alone.sizes = [SizeClass(from: 0)]
     alone.sizes[0].messages = 1
     alone.sizes[0].conversations = 1
@@ -135,6 +141,17 @@ import Testing
     result.week = (0..<168).map { WeekHour(weekday: $0 / 24 + 1, hour: $0 % 24) }
     return result
   }()
+
+  @Test func notesAndFiguresOnPaper() throws {
+    let result = SampleResult.make(hours: 30)
+    let plain = try ReplayReport(result).html
+    #expect(!plain.contains("class=\"caveat\"") && plain.contains("<body>"))
+    let noted = try ReplayReport(result, note: "Drawn <b>", printsFigures: true).html
+    #expect(noted.contains("<p class=\"caveat\">Drawn &lt;b&gt;</p>"))
+    #expect(noted.contains("<body class=\"figures-on-paper\">"))
+    let compared = try CompareReport(SampleComparison.complete(), note: "Drawn").html
+    #expect(compared.contains("<p class=\"caveat\">Drawn</p>"))
+  }
 
   @Test func nothingFromTheResultIsMarkup() throws {
     let hostile = "</title></style><script>alert(1)</script>\u{0}\u{202E}&amp;\"'><img src=x>"

@@ -14,12 +14,20 @@ import Testing
   }
 
   @Test func roomsHaveNames() throws {
-    var result = SampleResult.complete()
+    var result = SampleResult.make(hours: 30, rooms: ["room & board", "middle", "large"])
+    result.follow = SampleResult.follow
     result.nameConversations { $0 == "room & board" ? "Tea <3" : nil }
     result.follow?.user = nil
     result.follow?.conversation = "room & board"
-    let html = try ReplayReport(result).html
-    #expect(html.contains("Messages in Tea &lt;3</h2>"))
+    let pages = [
+      try ReplayReport(result).html,
+      try {
+        result.follow = nil
+        return try ReplayReport(result).html
+      }(),
+    ]
+    #expect(pages[0].contains("<h1>What became of messages: Tea &lt;3</h1>"))
+    let html = pages[1]
     let name = "<bdi>Tea &lt;3</bdi><span class=\"sub\"><bdi>room &amp; board</bdi></span>"
     #expect(html.contains(name))
     #expect(try ReplayReport(result).figures.allSatisfy { !$0.rows.joined().contains("Tea <3") })
@@ -32,12 +40,13 @@ import Testing
     let result = Self.result()
     #expect(
       ReplayReport.answer(result)
-        == "Pushes a person and day: median 1, 90 % at most 7, 99 % at most 60. Busiest minute: "
+        == "Half of the person-days had at most 1 push, nine in ten at most 7, 99 in a hundred at "
+        + "most 60. Busiest minute: "
         + "\(Figures.short(result.peaks.first { $0.unit == "minute" && $0.by == "pushes" }!.pushes))"
-        + " pushes (\(CivilTime.text(result.peaks[0].at)) UTC). Held pushes would make "
-        + "\(Figures.short(result.hold!.releasePeak!.count)) in the minute "
-        + "\(CivilTime.text(result.hold!.releasePeak!.at)) UTC. Never reached: 203 of 940 people, "
-        + "mostly by \u{201C}level none\u{201D} (200).")
+        + " pushes, \(CivilTime.text(result.peaks[0].at)) UTC. If pushes were held until they may be "
+        + "sent, \(Figures.short(result.hold!.releasePeak!.count)) would go out in one minute, "
+        + "\(CivilTime.text(result.hold!.releasePeak!.at)) UTC (08:00 in Europe/Berlin). 203 of 940 people never got one, most "
+        + "often because of level none (200).")
     let root = try XMLDocument(xmlString: try ReplayReport(result).html).rootElement()
     let header = try root?.nodes(forXPath: "//*[local-name()='header']/*[2]").first
     #expect(header?.stringValue == ReplayReport.answer(result))
@@ -47,12 +56,12 @@ import Testing
     let html = try ReplayReport(Self.result()).html
     let text = try XMLDocument(xmlString: html).rootElement()?.stringValue ?? ""
     for words in [
-      "1,800 person-days of 940 people; 203 of these people never get a push.", "over 1,000",
-      "level nonelevelNone20098.5",
+      "940 people, 1,800 days of Europe/Berlin on which a message was for them.", "over 1,000",
+      "203 of 940 people.", "level nonelevelNone20098.5",
     ] { #expect(text.contains(words), "\(words)") }
     var nobody = SampleResult.make(hours: 30)
     nobody.people = PeopleResult()
-    #expect(try !ReplayReport(nobody).html.contains(">People</h2>"))
+    #expect(try !ReplayReport(nobody).html.contains("person-days"))
   }
 
   @Test func whatPeopleCannotGetIsRefused() throws {

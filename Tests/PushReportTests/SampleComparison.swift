@@ -24,6 +24,7 @@ enum SampleComparison {
       result.hours.gained.append(0)
       result.hours.lost.append(a - b)
       let row = Int((at / hour + 72) % 168)
+      result.week[row].days += 1
       result.week[row].messages += 1
       result.week[row].a += a
       result.week[row].b += b
@@ -52,6 +53,10 @@ enum SampleComparison {
     result.users.losers = [
       ComparedUser(id: "u1", gained: 0, lost: room.lost - 1),
       ComparedUser(id: "=u,2\"", gained: 0, lost: 1),
+    ]
+    result.users.losses = [
+      ComparedUsersStep(pushes: room.lost - 1, users: 1, examples: ["u1"]),
+      ComparedUsersStep(pushes: 1, users: 1, examples: ["=u,2\""]),
     ]
     return result
   }

@@ -42,6 +42,9 @@ enum SampleResult {
     for index in stride(from: 0, to: hours, by: 3) { add(index, to: &result, start) }
     result.first = start
     result.last = result.hours.at.last
+    for at in stride(from: start, through: result.last ?? start, by: Int(hour)) {
+      result.week[Int((at / hour + 72) % 168)].days += 1
+    }
     // Everybody is an hour east of Greenwich.
     var local = [Int](repeating: 0, count: 24)
     for (at, pushes) in zip(result.hours.at, result.hours.pushes) {
@@ -74,6 +77,7 @@ enum SampleResult {
 
   static let limit: RateLimitResult = {
     var limit = RateLimitResult(perSecond: 5)
+    limit.most = 90
     (limit.secondsOver, limit.minutesOver, limit.delayed) = (9, 4, 120)
     (limit.backlogs, limit.backlogSeconds) = (4, 100)
     limit.longest = Backlog(from: start, seconds: 70, waiting: 30, at: start + 1000)
@@ -81,10 +85,19 @@ enum SampleResult {
     return limit
   }()
 
-  /// What one user got: two messages of three, in a room.
+  /// What one user got: three messages, of which the last two are listed.
   static let follow: FollowResult = {
     var follow = FollowResult(user: "u<1>", conversation: nil)
     follow.count = 3
+    follow.outcomes = [
+      OutcomeTotal(action: "none", reason: "quietHours", scope: "app", count: 2),
+      OutcomeTotal(action: "push", reason: "allowed", scope: "app", count: 1),
+    ]
+    follow.hours.at = [start, start + hour, start + 2 * hour]
+    (follow.hours.messages, follow.hours.decisions) = ([1, 1, 1], [1, 1, 1])
+    follow.hours.pushes = [0, 1, 0]
+    follow.hours.outcomes = [[1, 0, 1], [0, 1, 0]]
+    follow.explain = "push-fanout explain --settings 'a & b.ndjson' --user 'u<1>' --message"
     for (index, key) in [("push", "allowed"), ("none", "quietHours")].enumerated() {
       var message = FollowedMessage(
         id: "m\(index)", conversation: "room & board",
@@ -97,10 +110,10 @@ enum SampleResult {
     return follow
   }()
 
-  /// A month of everything that a result can have.
+  /// A month of everything that a result of all can have.
   static func complete() -> ReplayResult {
     var result = make(hours: 24 * 30, rooms: ["room & board", "middle", "large"])
-    (result.people, result.rateLimit, result.follow) = (people, limit, follow)
+    (result.people, result.rateLimit) = (people, limit)
     return result
   }
 
@@ -182,6 +195,7 @@ enum SampleResult {
     hold.minutes = hold.peakDay
     hold.aroundPeak = hold.peakDay
     hold.releasePeak = HoldPeak(at: day + 7 * hour, count: hold.held - early)
+    hold.windowsEnd = [WindowEnd(zone: "Europe/Berlin", time: "08:00", users: 3)]
     hold.waitingPeak = HoldPeak(at: day + hour, count: hold.held)
     return hold
   }

@@ -25,7 +25,7 @@ import Testing
     let html = try CompareReport(SampleComparison.make(hours: 24 * 16)).html
     let chart = try #require(try Self.charts(html, "Pushes in A and in B per hour").first)
     let paths = try Self.values("d", of: "path", in: chart)
-    #expect(try Self.values("class", of: "path", in: chart) == ["area messages", "line pushes"])
+    #expect(try Self.values("class", of: "path", in: chart) == ["area a", "line b", "area b"])
     // 120 of height are 2,400 pushes in A, and the line of B stays within a hundredth of it.
     let heights = try paths.map { path in
       let ends = path.matches(of: /V([0-9.]+)/).compactMap { Double($0.1) }

@@ -18,8 +18,8 @@ struct CostFigures {
   var section: Section? {
     var tables: [Table] = []
     if let price { tables.append(costs(price)) }
-    if sides.contains(where: { $0.limit != nil }) { tables.append(limits) }
-    guard !tables.isEmpty else { return nil }
+    if sides.contains(where: { ($0.limit?.secondsOver ?? 0) > 0 }) { tables.append(limits) }
+    guard price != nil || sides.contains(where: { $0.limit != nil }) else { return nil }
     return Section(
       name: "price", heading: "Costs and the provider\u{2019}s limit", note: note,
       charts: [], tables: tables)
@@ -47,12 +47,14 @@ struct CostFigures {
   }
 
   private static func words(_ limit: RateLimitResult) -> String {
-    let rate = "\(Figures.exact(limit.perSecond)) pushes a second"
+    let rate = "The limit of \(Figures.exact(limit.perSecond)) a second"
     guard let worst = limit.worst, let longest = limit.longest else {
-      return "<strong>\(rate) are never exceeded</strong>."
+      let isReached = limit.most == limit.perSecond
+      return "<strong>\(rate) is never \(isReached ? "exceeded" : "reached")</strong>; the busiest "
+        + "second has \(Figures.exact(limit.most))."
     }
     return
-      "<strong>\(rate) are exceeded in \(Figures.count(limit.secondsOver, "second"))</strong>; "
+      "<strong>\(rate) is exceeded in \(Figures.count(limit.secondsOver, "second"))</strong>; "
       + "at worst \(Figures.short(worst.waiting)) pushes wait, at \(time(worst.at)); the longest "
       + "backlog lasts \(Figures.seconds(Double(longest.seconds))), from \(time(longest.from))."
   }
@@ -95,6 +97,7 @@ struct CostFigures {
     }
     let rows: [(String, (RateLimitResult) -> Table.Cell)] = [
       ("Pushes a second that are taken", { count($0.perSecond) }),
+      ("Most pushes in a second", { count($0.most) }),
       ("Seconds with more pushes", { count($0.secondsOver) }),
       ("Minutes with such a second", { count($0.minutesOver) }),
       ("Pushes sent later than they came", { count($0.delayed) }),
@@ -105,7 +108,9 @@ struct CostFigures {
       ("Most pushes that wait", { $0.worst.map { count($0.waiting) } ?? none }),
       ("At the end of the second, UTC", { instant($0.worst?.at) }),
     ]
-    let sides = sides.compactMap { side in side.limit.map { (side.name, $0) } }
+    let sides = sides.compactMap { side in
+      side.limit.flatMap { $0.secondsOver > 0 ? (side.name, $0) : nil }
+    }
     return Table(
       columns: [("Measure", .text)]
         + sides.map { ($0.0.isEmpty ? "Figure" : "In \($0.0)", Table.Kind.number) },
@@ -122,7 +127,7 @@ extension ReplayReport {
     guard let first = result.first, let last = result.last else { return nil }
     return CostFigures(
       sides: [CostFigures.Side(name: "", pushes: result.pushes, limit: result.rateLimit)],
-      price: pushPrice, span: first...last
+      price: frame.price, span: first...last
     ).section
   }
 }
@@ -134,7 +139,7 @@ extension CompareReport {
       sides: [
         CostFigures.Side(name: "A", pushes: result.a.pushes, limit: result.a.rateLimit),
         CostFigures.Side(name: "B", pushes: result.b.pushes, limit: result.b.rateLimit),
-      ], price: pushPrice, span: first...last
+      ], price: frame.price, span: first...last
     ).section
   }
 }

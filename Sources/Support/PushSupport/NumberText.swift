@@ -28,8 +28,24 @@ extension BinaryInteger {
   /// a dash.
   package func percentage(of total: Self) -> String {
     guard total > 0 else { return "-" }
+    // What is not nothing is not shown as that.
+    if self > 0, Double(self) * 2000 < Double(total) { return "< 0.1 %" }
     let tenths = Int((Double(self) * 1000 / Double(total)).rounded())
     return "\(tenths / 10).\(tenths % 10) %"
+  }
+}
+
+extension Double {
+  /// A mean with commas between groups of three digits: whole, or with as many decimals as three
+  /// digits need.
+  package var grouped: String {
+    let decimals = self == rounded() || magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2
+    guard magnitude < 1e15 else { return "\(self)" }
+    if decimals == 0 { return Int(rounded()).grouped }
+    let scale = decimals == 1 ? 10 : 100
+    let scaled = Int((self * Double(scale)).rounded())
+    let (front, back) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
+    return (scaled < 0 ? "-" : "") + front.grouped + "." + back.padded(to: decimals)
   }
 }
 

@@ -24,14 +24,24 @@ import Testing
       let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
       #expect(
         Array(lines.prefix(7)) == [
-          "Pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, 3 get none any more; "
-            + "mentions lost: 1.",
-          "A: easemob, as it is", "B: easemob, everyone.level=none", "A B B - A",
+          "No pushes for everyone: pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, "
+            + "3 of them none any more; mentions lost: 1.",
+          "A: as it is, easemob", "B: no pushes for everyone (everyone.level=none), easemob",
+          "A B B - A",
           "messages 2 2 0", "decisions 5 5 0", "pushes 3 0 -3",
         ])
-      #expect(lines.contains("0 to 5 members 3 0 -3"))
+      #expect(lines.contains("0 to 5 members 3 0 -3 <- 100.0 % of the change"))
       #expect(lines.contains("median 1 0 -1"))
-      #expect(lines.contains("users with more pushes in B: 0, fewer: 3, as many but others: 0"))
+      #expect(
+        lines.contains(
+          "A push more or less for 3 users: fewer 3, more 0, the same number for other messages 0"))
+      #expect(lines.contains("lose most pushes each users"))
+      #expect(lines.contains("u1, u2, u3 -1 3"))
+      #expect(
+        lines.contains(
+          "3 people get no push at all any more; 0 had none before and have none now; nobody gets "
+            + "a first one."))
+      #expect(lines.contains("12 1 2 0 -2"))
       #expect(run.errors.hasPrefix("2 messages, 10 decisions, "))
     }
   }
@@ -51,6 +61,20 @@ import Testing
       #expect(result.a.what == ["unset.quietHours=none"])
       #expect(result.b.pushes == 5 && result.gained == 2 && result.lost == 0)
       #expect(result.users.gainers.count == 1 && result.week.count == 168)
+      #expect(
+        result.users.gains == [
+          ComparedUsersStep(pushes: 1, users: 2, examples: ["u1", "u2"])
+        ])
+      #expect(result.a.name == "no quiet hours by default")
+      let named = try place.run(
+        Self.compare + [
+          "--b", "everyone.level=none", "--name-a", "Today", "--name-b", "Silence", "--json",
+          "--output", "named.json",
+        ])
+      #expect(named.status == 0, "\(named.errors)")
+      let page = try place.run("report", "named.json").output
+      #expect(page.contains("<p class=\"answer\">Silence instead of Today: pushes \u{2212}100"))
+      #expect(page.contains("A, Today") && page.contains("B, Silence"))
     }
   }
 
@@ -86,7 +110,7 @@ import Testing
       try place.write(SmallWorld.settings.suffix(3) + [], as: "world.ndjson")
       let run = try place.run(Self.compare + ["--b", "rongcloud.ndjson"])
       #expect(run.status == 0, "\(run.errors)")
-      #expect(run.lines[2] == "B: rongcloud, rongcloud.ndjson")
+      #expect(run.lines[2] == "B: rongcloud.ndjson, rongcloud")
     }
   }
 
@@ -174,9 +198,9 @@ import Testing
       let start = try #require(page.range(of: "</h1>"))
       #expect(
         page[start.upperBound...].trimmingPrefix { $0.isNewline }.hasPrefix(
-          "<p class=\"answer\">Pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, "
-            + "3 get none any more; mentions lost: 1.</p>"))
-      for heading in ["Small rooms and large ones", "People"] {
+          "<p class=\"answer\">No pushes for everyone: pushes \u{2212}100\u{A0}% (3 \u{2192} 0). "
+            + "3 of 3 people get fewer, 3 of them none any more; mentions lost: 1.</p>"))
+      for heading in ["Pushes a person and day", "Rooms that change most"] {
         #expect(page.contains(">\(heading)</h2>"))
       }
 
@@ -205,7 +229,12 @@ import Testing
       ("conversationTable.0.gained", 1, "conversationTable.gained: they add up to 1, and the"),
       ("conversationTable.0.lost", 2, "conversationTable.lost: they add up to 2, and the total"),
       ("conversationTable.0.decisions", 1, "conversationTable[0]: has more pushes than decisions"),
-      ("week.0.messages", 7, "week, messages: they add up to 9, and the total is 2"),
+      ("week.0.messages", 7, "week[0].days: is 0.0, and the hour has 7 messages"),
+      ("week.12.messages", 7, "week, messages: they add up to 8, and the total is 2"),
+      ("week.0.days", -1, "week[0].days: is -1.0, and the hour has 0 messages"),
+      ("week.0.days", 12, "week.days: add up to"),
+      ("users.losses.0.users", 4, "users.losses, users: they add up to 4, and there are 3"),
+      ("users.losses.0.pushes", 2, "users.losses, pushes: they add up to 6, and there are 3"),
       ("users.fewer", 2, "users.losers: are 3, and there are 2 of them"),
       ("users.losers.0.gained", 1, "users.losers[0]: is none of them"),
       ("users.losers.0.lost", 5, "users, lost: they add up to 7, and there are 3 in all"),

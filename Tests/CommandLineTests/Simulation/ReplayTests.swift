@@ -30,13 +30,13 @@ import Testing
     try withReplay { place in
       let short = try place.run(Self.replay)
       let first = try #require(short.lines.first)
-      #expect(first.hasSuffix(" Busiest minute: 2 pushes (2024-06-03 04:00 UTC)."), "\(first)")
+      #expect(first.hasSuffix(" Busiest minute: 2 pushes, 2024-06-03 04:00 UTC."), "\(first)")
       let run = try place.run(Self.replay + ["--per-person"])
       #expect(run.status == 0)
       #expect(
         Array(run.lines.prefix(10)) == [
-          "Pushes a person and day: median 1, 90 % at most 1, 99 % at most 1. Busiest minute: "
-            + "2 pushes (2024-06-03 04:00 UTC). Never reached: 0 of 3 people.",
+          "Half of the person-days had at most 1 push, nine in ten at most 1, 99 in a hundred at "
+            + "most 1. Busiest minute: 2 pushes, 2024-06-03 04:00 UTC. 0 of 3 people never got one.",
           "messages                        2", "conversations                   1",
           "decisions                       5", "pushes                          3    60.0 %",
           "from             2024-06-03T04:00:00Z", "to               2024-06-03T15:30:00Z",
@@ -44,7 +44,10 @@ import Testing
           "push    allowed            default                        2    40.0 %",
           "none    notMentioned       app                            1    20.0 %",
         ])
-      #expect(run.lines.contains("hours of the day in Asia/Shanghai"))
+      #expect(run.lines.contains("means of a day; hours of the day in Asia/Shanghai"))
+      let hours = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
+      #expect(hours.contains("hour days messages decisions pushes push rate"))
+      #expect(hours.contains("12 1 1 2 2 100.0 %") && hours.contains("11 0 0 0 0 -"))
       #expect(run.errorLines.count == 1)
       #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushed, "))
       #expect(
@@ -75,6 +78,8 @@ import Testing
       // 8:00 in Shanghai.
       #expect(result.hold?.minutes?.released == [0, 1])
       #expect(result.hold?.releasePeak?.at == 1_717_459_200_000)
+      #expect(
+        result.hold?.windowsEnd == [WindowEnd(zone: "Asia/Shanghai", time: "08:00", users: 1)])
       #expect((result.cost?.seconds ?? 0) > 0 && (result.cost?.loadingSeconds ?? 0) > 0)
     }
   }
@@ -125,6 +130,7 @@ import Testing
         result.follow?.messages.map { "\($0.id) \($0.outcome?.reason ?? "") \($0.sender ?? "")" }
           == ["m2 allowed u3", "m1 quietHours u9"])
       var limit = RateLimitResult(perSecond: 1)
+      limit.most = 2
       (limit.secondsOver, limit.minutesOver, limit.delayed) = (1, 1, 1)
       (limit.backlogs, limit.backlogSeconds) = (1, 1)
       let noon = try #require(result.first)
@@ -134,9 +140,36 @@ import Testing
       let page = try place.run("report", "result.json", "--price-per-million", "2 EUR")
       #expect(page.status == 0, "\(page.errors)")
       for words in [
-        "Messages to u1", "Costs at 2.00 EUR a million pushes", "0.000006 EUR",
-        "1 pushes a second are exceeded in 1 second",
+        "<h1>What became of messages: u1</h1>",
+        "u1: 2 messages, 1 pushed (50.0\u{A0}%); 1 quiet hours.",
+        "push-fanout explain --settings world.ndjson --messages sorted.ndjson --user u1 --message m1",
       ] { #expect(page.output.contains(words), "\(words)") }
+      #expect(!page.output.contains("Costs at"))
+      let text = try place.run(Self.replay + ["--follow-user", "u1"])
+      #expect(text.lines.first == "u1: 2 messages, 1 pushed (50.0\u{A0}%); 1 quiet hours.")
+      let rows = text.lines.map { $0.split(separator: " ").joined(separator: " ") }
+      #expect(
+        rows.suffix(4) == [
+          "at message conversation from mentions outcome",
+          "2024-06-03T04:00:00Z m2 g1 u3 - push/allowed/default",
+          "2024-06-03T15:30:00Z m1 g1 u9 - none/quietHours/app",
+          "why, rule by rule: push-fanout explain --settings world.ndjson --messages sorted.ndjson "
+            + "--user u1 --message MESSAGE",
+        ], "\(rows)")
+      // Nothing about everybody.
+      #expect(!text.output.contains("busiest") && !text.output.contains("decisions"))
+      let room = try place.run(Self.replay + ["--follow-conversation", "g1"])
+      #expect(
+        room.lines.first
+          == "g1: 2 messages, 5 decisions, 3 pushed (60.0\u{A0}%); 1 not mentioned, 1 quiet hours.",
+        "\(room.lines)")
+      let costs = try place.run(Self.replay + ["--rate-limit", "1/s", "--output", "all.json"])
+      #expect(costs.status == 0)
+      let priced = try place.run("report", "all.json", "--price-per-million", "2 EUR")
+      for words in [
+        "Costs at 2.00 EUR a million pushes", "&lt;\u{A0}0.0001 EUR",
+        "The limit of 1 a second is exceeded in 1 second",
+      ] { #expect(priced.output.contains(words), "\(words)") }
       let wrong: [([String], Int32, String)] = [
         (Self.replay + ["--follow-user", "u7"], 1, "there is no user \"u7\""),
         (Self.replay + ["--follow-conversation", "g7"], 1, "there is no conversation \"g7\""),

@@ -27,6 +27,7 @@ import Testing
     result.week = (0..<168).map { row in
       var hour = WeekHour(weekday: row / 24 + 1, hour: row % 24)
       hour.outcomes = row == 16 ? [1, 1] : [0, 0]
+      hour.days = row == 16 ? 1 : 0
       (hour.messages, hour.decisions, hour.pushes) = row == 16 ? (1, 2, 1) : (0, 0, 0)
       return hour
     }

@@ -34,7 +34,8 @@ struct Compare: ParsableCommand {
           'zone=Asia/*.share=10%.unset.quietHours=23:00-07:00'
 
         push-fanout compare --settings world.ndjson --messages may.ndjson \\
-          --a app.devicePolicy=allOffline --b app.devicePolicy=anyOffline --json
+          --a app.devicePolicy=allOffline --b app.devicePolicy=anyOffline \\
+          --name-a "all offline" --name-b "any offline" --json
 
         push-fanout compare --members members.csv --messages may.ndjson \\
           --a easemob.ndjson --b rongcloud.ndjson --output rules.compare.json
@@ -61,6 +62,17 @@ struct Compare: ParsableCommand {
     parsing: .upToNextOption,
     help: ArgumentHelp("Changes of the other world.", valueName: "change"))
   var b: [ChangeArgument]
+
+  @Option(
+    help: ArgumentHelp(
+      "What A is called in text and pages. (default: as it is, or the changes in words)",
+      valueName: "text"))
+  var nameA: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What B is called in text and pages. (default: the changes in words)", valueName: "text"))
+  var nameB: String?
 
   @Option(help: ArgumentHelp("So many users who gain and lose most are named.", valueName: "count"))
   var top = 20
@@ -113,6 +125,7 @@ struct Compare: ParsableCommand {
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
+    options.names = (nameA, nameB)
     options.rateLimit = results.rateLimit?.perSecond
     options.nanoseconds = { Replay.nanoseconds }
     // Its time begins when both worlds are loaded.

@@ -27,8 +27,9 @@ struct CompareText {
 
   private mutating func addTotals() {
     for (name, side) in [("A", result.a), ("B", result.b)] {
-      let what = side.what.isEmpty ? "as it is" : side.what.joined(separator: " ")
-      lines.append("\(name): \(side.rules), \(what)")
+      let changes = side.what.joined(separator: " ")
+      let what = changes.isEmpty || changes == side.name ? "" : " (\(changes))"
+      lines.append("\(name): \(side.name)\(what), \(side.rules)")
     }
     lines += ["", TextTable.row(["", "A", "B", "B - A"], Self.widths)]
     add("messages", result.messages, result.messages)
@@ -48,13 +49,17 @@ struct CompareText {
         + "\(result.lost.grouped) in A only")
   }
 
-  /// Rooms by their members, the class that matters most first.
+  /// Rooms by their members, and in which most changes.
   private mutating func addSizes() {
     let classes = result.sizeClasses.filter { $0.a + $0.b > 0 }
     guard !classes.isEmpty else { return }
     lines += ["", TextTable.row(["pushes in rooms of", "A", "B", "B - A"], Self.widths)]
-    for size in classes.sorted(by: { ($0.changed, $1.to) > ($1.changed, $0.to) }) {
+    let most = classes.map(\.changed).max() ?? 0
+    let changed = result.gained + result.lost
+    for size in classes {
       add("\(size.from.grouped) to \(size.to.grouped) members", size.a, size.b)
+      guard size.changed == most, most > 0 else { continue }
+      lines[lines.count - 1] += "  <- \(size.changed.percentage(of: changed)) of the change"
     }
   }
 
@@ -65,9 +70,7 @@ struct CompareText {
     add("90 % at most", people.a.p90, people.b.p90)
     add("99 % at most", people.a.p99, people.b.p99)
     add("the most", people.a.most, people.b.most)
-    lines.append(
-      "of \(people.people.grouped) people \(people.noneAnyMore.grouped) get none any more in B, "
-        + "\(people.firstTime.grouped) their first, \(people.never.grouped) none on either side")
+    lines.append(CompareReport.peopleInWords(people))
   }
 
   private static let widths = [36, 18, 18, 18]
@@ -105,14 +108,21 @@ struct CompareText {
   private mutating func addHours() {
     guard result.messages > 0 else { return }
     lines += [
-      "", TextTable.row(["pushes at hour, \(result.timeZone)", "A", "B", "B - A"], Self.widths),
+      "",
+      TextTable.row(
+        ["pushes of a mean day at", "days", "A", "B", "B - A"], [26, 10] + Self.widths[1...]),
     ]
     for hour in 0..<24 {
       let rows = result.week.filter { $0.hour == hour }
-      add(
-        hour < 10 ? "0\(hour)" : "\(hour)", rows.reduce(0) { $0 + $1.a },
-        rows.reduce(0) { $0 + $1.b })
+      let (a, b) = (rows.mean(\.a), rows.mean(\.b))
+      lines.append(
+        TextTable.row(
+          [
+            hour.padded(to: 2), rows.reduce(0) { $0 + $1.days }.grouped, a.grouped, b.grouped,
+            (b > a ? "+" : "") + (b - a).grouped,
+          ], [26, 10] + Self.widths[1...]))
     }
+    lines.append("hours of the day in \(result.timeZone)")
   }
 
   private mutating func addConversations() {
@@ -127,20 +137,22 @@ struct CompareText {
     let users = result.users
     lines += [
       "",
-      "users with more pushes in B: \(users.more.grouped), fewer: "
-        + "\(users.fewer.grouped), as many but others: \(users.asMany.grouped)",
+      "A push more or less for \((users.more + users.fewer + users.asMany).counted("user")): fewer "
+        + "\(users.fewer.grouped), more \(users.more.grouped), the same number for other messages "
+        + users.asMany.grouped,
     ]
-    for (title, list) in [("gain most", users.gainers), ("lose most", users.losers)]
-    where !list.isEmpty {
-      lines += ["", TextTable.row([title, "pushes gained", "pushes lost", "net"], Self.widths)]
-      for user in list.prefix(Self.listed) {
-        let net = user.gained - user.lost
+    for (word, sign, steps) in [("gain", 1, users.gains), ("lose", -1, users.losses)]
+    where !steps.isEmpty {
+      lines += ["", TextTable.row(["\(word) most", "pushes each", "users"], [60, 18, 12])]
+      for step in steps.prefix(Self.listed) {
+        let more = step.users - step.examples.count
+        let names = step.examples + (more > 0 ? ["\(more.grouped) more"] : [])
         lines.append(
           TextTable.row(
             [
-              user.id, user.gained.grouped, user.lost.grouped,
-              (net > 0 ? "+" : "") + net.grouped,
-            ], Self.widths))
+              names.joined(separator: ", "),
+              (sign > 0 ? "+" : "") + (sign * step.pushes).grouped, step.users.grouped,
+            ], [60, 18, 12]))
       }
     }
   }

@@ -81,12 +81,12 @@ struct Replay: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "List every message to this user, and why it did or did not push.", valueName: "id"))
+      "Show this user alone: what became of the messages to the user, and why.", valueName: "id"))
   var followUser: String?
 
   @Option(
     help: ArgumentHelp(
-      "List every message of this conversation, with --follow-user those to the user.",
+      "Show this conversation alone, with --follow-user its messages to the user.",
       valueName: "id"))
   var followConversation: String?
 
@@ -110,6 +110,7 @@ struct Replay: ParsableCommand {
     let loaded = ContinuousClock.now
     var result = try replay(fanout, heldTarget, people)
     result.nameConversations { names.name(of: Identifier($0)) }
+    result.follow?.explain = explainCommand
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     let text = try ReplayFile.bytes(result)
@@ -120,10 +121,9 @@ struct Replay: ParsableCommand {
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
     if let follow = result.follow, follow.count > follow.messages.count {
-      Terminal.say(
-        "push-fanout: \(follow.count) messages were followed, the result lists the first "
-          + "\(follow.messages.count); replay fewer messages, or follow one user in one conversation"
-      )
+      Terminal.note(
+        "\(follow.messages.count.counted("message")) of \(follow.count.grouped) are listed, the "
+          + "last; --from and --to show others")
     }
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
@@ -165,6 +165,28 @@ struct Replay: ParsableCommand {
     ) { done, share, isWaiting in
       watch.show(done, share, isSlow: isWaiting)
     }
+  }
+
+  /// The command that explains a message to the user who is followed, up to the message's id; nil if
+  /// there is none: explain reads one file of messages again.
+  private var explainCommand: String? {
+    guard let followUser, traffic.messages.count == 1 else { return nil }
+    let named: [(String, [String])] = [
+      ("--store", world.store.map { [$0.path] } ?? []),
+      ("--settings", world.files.settings.map(\.path)),
+      ("--users", world.files.users.map(\.path)), ("--members", world.files.members.map(\.path)),
+      ("--messages", traffic.messages.map(\.name)), ("--presence", traffic.presence.map(\.path)),
+      ("--changes", changes.map(\.path)),
+      ("--delimiter", [traffic.form.delimiter].compactMap { $0 }),
+      ("--columns", [traffic.form.columns].compactMap { $0 }),
+      ("--zone", [traffic.form.zone].compactMap { $0 }), ("--user", [followUser]),
+    ]
+    let paths = named.flatMap(\.1)
+    guard !paths.contains("-"), !paths.contains("csv:-") else { return nil }
+    return "push-fanout explain "
+      + named.filter { !$0.1.isEmpty }.map { option, values in
+        ([option] + values.map(FollowResult.quoted)).joined(separator: " ")
+      }.joined(separator: " ") + " --message"
   }
 
   static var nanoseconds: UInt64 {

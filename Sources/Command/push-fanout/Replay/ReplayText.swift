@@ -12,10 +12,16 @@ struct ReplayText {
 
   init(_ result: ReplayResult) {
     self.result = result
-    if result.decisions > 0 { lines += [ReplayReport.answer(result), ""] }
+    if result.decisions > 0 || result.follow != nil {
+      lines += [ReplayReport.answer(result), ""]
+    }
+    if let follow = result.follow {
+      addFollowed(follow)
+      return
+    }
     addTotals()
     addPeople()
-    addOutcomes()
+    addOutcomes(result.outcomes)
     addPeaks()
     addHours()
     addSizes()
@@ -24,6 +30,42 @@ struct ReplayText {
   }
 
   var text: String { TerminalText.lines(lines) + "\n" }
+
+  /// What became of the messages of one user or room, and nothing about all others.
+  private mutating func addFollowed(_ follow: FollowResult) {
+    addSpan()
+    guard follow.count > 0 else { return }
+    addOutcomes(follow.outcomes)
+    let ofUser = follow.user != nil
+    func row(
+      _ at: String, _ id: String, _ room: String, _ from: String, _ mentions: String,
+      _ counts: (String, String), _ outcome: String
+    ) -> String {
+      TextTable.right(at, 26) + TextTable.right(id, 13)
+        + (follow.conversation == nil ? TextTable.right(room, 13) : "")
+        + TextTable.right(from, 13) + TextTable.right(mentions, 10)
+        + (ofUser ? "" : TextTable.left(counts.0, 10) + TextTable.left(counts.1, 10) + "  ")
+        + outcome
+    }
+    lines += [
+      "",
+      row(
+        "at", "message", "conversation", "from", "mentions", ("recipients", "pushes"),
+        ofUser ? "outcome" : "most often"),
+    ]
+    for message in follow.messages {
+      let outcome = message.outcome.map { outcome in
+        [outcome.action, outcome.reason, outcome.scope].compactMap { $0 }.joined(separator: "/")
+      }
+      lines.append(
+        row(
+          Self.time(message.at), message.id, message.conversation, message.sender ?? "-",
+          message.mentions ? "by name" : message.mentionsEveryone ? "everyone" : "-",
+          ((message.recipients ?? 0).grouped, (message.pushes ?? 0).grouped),
+          outcome ?? "no recipient"))
+    }
+    if let explain = follow.explain { lines += ["", "why, rule by rule: \(explain) MESSAGE"] }
+  }
 
   private mutating func addTotals() {
     let rows: [(String, Int)] = [
@@ -37,10 +79,13 @@ struct ReplayText {
     lines.append(
       TextTable.right("pushes", 17) + TextTable.left(result.pushes.grouped, 16)
         + TextTable.left(result.pushes.percentage(of: result.decisions), 10))
-    if let first = result.first, let last = result.last {
-      lines.append(TextTable.right("from", 17) + Self.time(first))
-      lines.append(TextTable.right("to", 17) + Self.time(last))
-    }
+    addSpan()
+  }
+
+  private mutating func addSpan() {
+    guard let first = result.first, let last = result.last else { return }
+    lines.append(TextTable.right("from", 17) + Self.time(first))
+    lines.append(TextTable.right("to", 17) + Self.time(last))
   }
 
   private mutating func addPeople() {
@@ -52,14 +97,15 @@ struct ReplayText {
     }
   }
 
-  private mutating func addOutcomes() {
-    guard !result.outcomes.isEmpty else { return }
+  private mutating func addOutcomes(_ outcomes: [OutcomeTotal]) {
+    guard !outcomes.isEmpty else { return }
+    let all = outcomes.reduce(0) { $0 + $1.count }
     lines += ["", Self.outcome("action", "reason", "scope", "count", "share")]
-    for outcome in result.outcomes.sorted(by: { $0.count > $1.count }) {
+    for outcome in outcomes.sorted(by: { $0.count > $1.count }) {
       lines.append(
         Self.outcome(
           outcome.action, outcome.reason, outcome.scope ?? "-", outcome.count.grouped,
-          outcome.count.percentage(of: result.decisions)))
+          outcome.count.percentage(of: all)))
     }
   }
 
@@ -86,24 +132,25 @@ struct ReplayText {
 
   private mutating func addHours() {
     guard result.messages > 0 else { return }
-    lines += ["", Self.row(["hour", "messages", "decisions", "pushes", "share"])]
+    lines += [
+      "", Self.hour(["hour", "days", "messages", "decisions", "pushes", "push rate"]),
+    ]
     for hour in 0..<24 {
       let rows = result.week.filter { $0.hour == hour }
-      let sums = rows.reduce((0, 0, 0)) {
-        ($0.0 + $1.messages, $0.1 + $1.decisions, $0.2 + $1.pushes)
-      }
       lines.append(
-        Self.row([
-          hour < 10 ? "0\(hour)" : "\(hour)", sums.0.grouped, sums.1.grouped,
-          sums.2.grouped, sums.2.percentage(of: sums.1),
+        Self.hour([
+          hour.padded(to: 2), rows.reduce(0) { $0 + $1.days }.grouped,
+          rows.mean(\.messages).grouped, rows.mean(\.decisions).grouped,
+          rows.mean(\.pushes).grouped,
+          rows.reduce(0) { $0 + $1.pushes }.percentage(of: rows.reduce(0) { $0 + $1.decisions }),
         ]))
     }
-    lines.append("hours of the day in \(result.timeZone)")
+    lines.append("means of a day; hours of the day in \(result.timeZone)")
   }
 
   private mutating func addSizes() {
     guard !result.sizes.isEmpty else { return }
-    lines += ["", Self.row(["recipients", "messages", "decisions", "pushes", "share"])]
+    lines += ["", Self.row(["recipients", "messages", "decisions", "pushes", "push rate"])]
     for size in result.sizes {
       lines.append(
         Self.row([
@@ -117,7 +164,7 @@ struct ReplayText {
 
   private mutating func addConversations() {
     guard result.conversations > 1 else { return }
-    lines += ["", Self.row(["conversation", "messages", "decisions", "pushes", "share"])]
+    lines += ["", Self.row(["conversation", "messages", "decisions", "pushes", "push rate"])]
     for row in result.conversationTable.prefix(Self.listed) {
       lines.append(
         Self.row([
@@ -168,7 +215,11 @@ struct ReplayText {
       + TextTable.left(count, 16) + TextTable.left(share, 10)
   }
 
+  private static func hour(_ cells: [String]) -> String {
+    TextTable.row(cells, [8, 9, 12, 18, 16, 11])
+  }
+
   private static func row(_ cells: [String]) -> String {
-    TextTable.row(cells, [17, 12, 18, 16, 10])
+    TextTable.row(cells, [17, 12, 18, 16, 11])
   }
 }

@@ -21,7 +21,8 @@ struct Report: ParsableCommand {
         push-fanout report june.replay.json --price-per-million '$0.50' \\
           -o june.html
 
-        push-fanout report june.replay.json --figures june -o june.html
+        push-fanout report june.replay.json --figures june \\
+          --note "Settings are drawn, messages are real" -o june.html
 
         push-fanout replay --settings world.ndjson --messages today.ndjson \\
           --json | push-fanout report - >today.html
@@ -42,6 +43,15 @@ struct Report: ParsableCommand {
       "What a million pushes cost, in any currency: 0.50, $0.50, \"0.50 EUR\".",
       valueName: "price"))
   var pricePerMillion: PriceArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "What readers are to know first, such as where the data is from; below the answer.",
+      valueName: "text"))
+  var note: String?
+
+  @Flag(help: "Print folded sections and the figures behind charts too, which takes many pages.")
+  var printFigures = false
 
   @Option(
     name: .shortAndLong,
@@ -65,7 +75,8 @@ struct Report: ParsableCommand {
     let html: String
     let tables: [FigureTable]
     do throws(ReportProblem) {
-      html = try content.html(title: title, price: pricePerMillion?.price)
+      html = try content.html(
+        title: title, price: pricePerMillion?.price, note: note, printsFigures: printFigures)
       tables = figures == nil ? [] : try content.figures(price: pricePerMillion?.price)
     } catch {
       throw ReplayFileProblem(file: result.path, reason: "\(error)")

@@ -60,6 +60,8 @@ public struct CompareResult: Codable, Equatable, Sendable {
 
 /// One of the two worlds.
 public struct ComparedSide: Codable, Equatable, Sendable {
+  /// What readers call it: what the caller said, or ``what`` in words.
+  public var name: String
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
   /// Which users and members each of them was for, none for a change that is not of users; empty if
@@ -77,7 +79,8 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   public var rateLimit: RateLimitResult?
 
   /// A side without counts yet.
-  public init(what: [String], rules: String) {
+  public init(name: String? = nil, what: [String], rules: String) {
+    self.name = name ?? WhatIf.words(what)
     self.what = what
     self.rules = rules
   }
@@ -141,11 +144,13 @@ public struct ComparedSeries: Codable, Equatable, Sendable {
 }
 
 /// An hour of the week, all weeks together.
-public struct ComparedWeekHour: Codable, Equatable, Sendable {
+public struct ComparedWeekHour: CoveredHour, Codable, Equatable, Sendable {
   /// 1 is Monday, 7 is Sunday.
   public var weekday: Int
   /// 0 ..< 24.
   public var hour: Int
+  /// As that of a ``WeekHour``.
+  public var days = 0.0
   /// Messages of the hour.
   public var messages = 0
   /// Pushes in A.
@@ -195,9 +200,30 @@ public struct ComparedUsers: Codable, Equatable, Sendable {
   public var gainers: [ComparedUser] = []
   /// The users with the largest net loss of pushes, the largest first.
   public var losers: [ComparedUser] = []
+  /// How many users have each of the largest net gains, the largest first.
+  public var gains: [ComparedUsersStep] = []
+  /// How many users have each of the largest net losses, the largest first.
+  public var losses: [ComparedUsersStep] = []
 
   /// No users.
   public init() {}
+}
+
+/// Users with the same net gain or loss of pushes.
+public struct ComparedUsersStep: Codable, Equatable, Sendable {
+  /// Pushes that each of them gains or loses.
+  public var pushes: Int
+  /// How many users they are.
+  public var users: Int
+  /// Three of them at most, the first in the order of bytes.
+  public var examples: [String]
+
+  /// Users with the same difference.
+  public init(pushes: Int, users: Int, examples: [String] = []) {
+    self.pushes = pushes
+    self.users = users
+    self.examples = examples
+  }
 }
 
 /// One user.

@@ -106,6 +106,11 @@ struct CompareTally {
   /// - Parameter id: the id of a user's number.
   mutating func finish(userLimit: Int, id: (UInt32) -> Identifier) -> CompareResult {
     (result.a.rateLimit, result.b.rateLimit) = (limits?.a.finish(), limits?.b.finish())
+    if let first = result.first, let last = result.last {
+      for (index, seconds) in hours.seconds(from: first, to: last).enumerated() {
+        result.week[index].days = Double(seconds) / 3600
+      }
+    }
     people.finish()
     result.people = people.compared
     (result.mentionsLost, result.everyoneMentionsLost) = (mentionsLost, everyoneMentionsLost)
@@ -157,6 +162,17 @@ struct CompareTally {
     }
     result.users.gainers = most { $0.gained - $0.lost }
     result.users.losers = most { $0.lost - $0.gained }
+    func steps(_ gain: (ComparedUser) -> Int) -> [ComparedUsersStep] {
+      let counts = list.reduce(into: [Int: Int]()) { $0[gain($1), default: 0] += 1 }
+      return counts.filter { $0.key > 0 }.sorted { $0.key > $1.key }.prefix(limit).map { step in
+        ComparedUsersStep(
+          pushes: step.key, users: step.value,
+          examples: Array(
+            list.filter { gain($0) == step.key }.map(\.id).sorted(by: precedes).prefix(3)))
+      }
+    }
+    result.users.gains = steps { $0.gained - $0.lost }
+    result.users.losses = steps { $0.lost - $0.gained }
   }
 }
 

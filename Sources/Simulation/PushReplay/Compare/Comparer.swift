@@ -15,6 +15,9 @@ public struct CompareOptions: Sendable {
   public var nanoseconds: (@Sendable () -> UInt64)?
   package var batch = (messages: 512, versions: 128)
 
+  /// What the two worlds are called; nil for the changes in words.
+  public var names: (a: String?, b: String?) = (nil, nil)
+
   /// The defaults: A's time zone, 20 users, no costs.
   public init() {}
 }
@@ -54,8 +57,8 @@ public final class Comparer {
     self.b = b
     self.options = options
     tally = try CompareTally(
-      ComparedSide(what: labels.a, rules: a.app.rules.rawValue),
-      ComparedSide(what: labels.b, rules: b.app.rules.rawValue),
+      ComparedSide(name: options.names.a, what: labels.a, rules: a.app.rules.rawValue),
+      ComparedSide(name: options.names.b, what: labels.b, rules: b.app.rules.rawValue),
       timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit,
       threads: a.threads)
     let (numbers, clock) = (ComparedUserNumbers(a), tally.clock)

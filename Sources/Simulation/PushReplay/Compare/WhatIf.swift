@@ -6,7 +6,7 @@ internal import PushModel
 ///
 /// - Source: docs/compare.md, "What may differ".
 public struct WhatIf: Sendable {
-  private enum Change: Sendable {
+  enum Change: Sendable {
     /// A settings file whose records replace those of the same key.
     case file(String)
     case app(field: String, value: String)
@@ -26,7 +26,7 @@ public struct WhatIf: Sendable {
 
   /// The change, as it was written.
   public let text: String
-  private let change: Change
+  let change: Change
   /// What is wrong with the conditions of a text that is no change because of them.
   let wrongCondition: String?
 

@@ -22,6 +22,9 @@ public struct HoldResult: Codable, Equatable, Sendable {
   public var aroundPeak: HoldSeries?
   /// The minute in which most are released; nil when nothing is.
   public var releasePeak: HoldPeak?
+  /// The zones whose users' quiet hours end in that minute, by the settings at the end; at most five,
+  /// the one with most users first.
+  public var windowsEnd: [WindowEnd] = []
   /// The minute at whose end most wait; nil when nothing does.
   public var waitingPeak: HoldPeak?
 

@@ -57,7 +57,7 @@ struct DecidedPart: Sendable {
   /// Which thread decided it, from 0, and what that thread counted of people.
   var thread = 0
   /// The messages that are followed, with their indices in the batch.
-  var followed: [(index: Int, message: FollowedMessage)] = []
+  var followed: [(index: Int, message: FollowedMessage, counts: [(code: UInt8, count: Int)])] = []
   var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
   /// Pushes by the hour of the recipient's local day.
   var localHours = [Int](repeating: 0, count: 24)
@@ -108,7 +108,7 @@ struct DecidingWorker {
       }
       decided.counts.append(counts)
       if let followed = follower?.follow(batch.messages[index], counts, timeline) {
-        decided.followed.append((index, followed))
+        decided.followed.append((index, followed.message, followed.counts))
       }
       if let people {
         people.add(

@@ -5,7 +5,7 @@ internal import PushModel
 ///
 /// - Source: docs/replay.md, "Following".
 public struct FollowResult: Codable, Equatable, Sendable {
-  /// The most messages that are listed.
+  /// The most messages that are listed; all are counted.
   public static let limit = 1000
 
   /// The user; nil when a room is followed.
@@ -14,13 +14,91 @@ public struct FollowResult: Codable, Equatable, Sendable {
   public var conversation: String?
   /// Messages that were followed, listed or not.
   public var count = 0
-  /// The first of them, at most ``limit``.
+  /// What became of all of them for the user, or for each recipient of the room, in the byte order of
+  /// the outcomes' keys.
+  public var outcomes: [OutcomeTotal] = []
+  /// Every hour (of UTC) with such messages, with counts by these outcomes.
+  public var hours = TimeSeries(step: 3_600_000)
+  /// The last of them, at most ``limit``.
   public var messages: [FollowedMessage] = []
+  /// What explains one of these messages when its id is added, as a command line; nil if nobody
+  /// said how.
+  public var explain: String?
 
   /// Follows a user, a conversation, or both.
   public init(user: String?, conversation: String?) {
     self.user = user
     self.conversation = conversation
+  }
+}
+
+extension FollowResult {
+  /// A text as one word of a shell's command, for ``explain``.
+  public static func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"):
+        true
+      default: false
+      }
+    }
+    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+  }
+}
+
+/// Adds up what is followed, in the order of time.
+///
+/// - Memory: that of the messages that are listed, and some 100 bytes an hour.
+struct FollowTally {
+  private var result: FollowResult
+  private var columns = OutcomeColumns()
+  private var totals = OutcomeRows(rowCount: 1)
+  private var byHour = OutcomeRows()
+
+  init(user: Identifier?, conversation: Identifier?) {
+    result = FollowResult(user: user?.text, conversation: conversation?.text)
+  }
+
+  /// Adds a message with how often it had which outcome.
+  mutating func add(_ message: FollowedMessage, _ counts: [(code: UInt8, count: Int)]) {
+    let begin = message.at / result.hours.step * result.hours.step
+    if result.hours.at.last != begin {
+      result.hours.at.append(begin)
+      result.hours.messages.append(0)
+      result.hours.decisions.append(0)
+      result.hours.pushes.append(0)
+      byHour.addRow()
+    }
+    let last = byHour.rowCount - 1
+    for (code, count) in counts {
+      let column = columns.column(of: code)
+      totals.add(count, row: 0, column: column)
+      byHour.add(count, row: last, column: column)
+      result.hours.decisions[last] += count
+      result.hours.pushes[last] += count * Int(code & 1)
+    }
+    result.hours.messages[last] += 1
+    result.count += 1
+    result.messages.append(message)
+    // Seldom, as the others move.
+    if result.messages.count == 2 * FollowResult.limit {
+      result.messages.removeFirst(FollowResult.limit)
+    }
+  }
+
+  func finish() -> FollowResult {
+    var result = result
+    result.messages.removeFirst(max(0, result.messages.count - FollowResult.limit))
+    let order = columns.sorted
+    result.outcomes = order.map { outcome, column in
+      OutcomeTotal(
+        action: outcome.action.name, reason: outcome.reason.name, scope: outcome.scope?.name,
+        count: totals.value(row: 0, column: column))
+    }
+    result.hours.outcomes = order.map { byHour.column($0.column) }
+    return result
   }
 }
 
@@ -89,19 +167,21 @@ struct Follower {
     conversation = options.followedConversation
   }
 
-  /// A message that was just decided, with its counts; nil if it is not followed: it is in another
-  /// room, or the user is no recipient.
+  /// A message that was just decided, and how often it had which outcome that is followed; nil if it
+  /// is not followed: it is in another room, or the user is no recipient.
   func follow(
     _ message: Message, _ counts: FanoutCounts, _ timeline: FanoutTimeline
-  ) -> FollowedMessage? {
+  ) -> (message: FollowedMessage, counts: [(code: UInt8, count: Int)])? {
     guard conversation == nil || message.conversation == conversation else { return nil }
     var followed = FollowedMessage(
       id: message.id.text, conversation: message.conversation.text, at: message.at.milliseconds,
       outcome: nil)
     let mentions = timeline.mentions(of: message)
+    var outcomes: [(code: UInt8, count: Int)] = []
     if let user {
       guard let outcome = timeline.decidedOutcome(of: user) else { return nil }
       followed.outcome = FollowedOutcome(outcome)
+      outcomes.append((outcome.code, 1))
       followed.mentions =
         timeline.rank(of: user, in: message.conversation).map(mentions.ranks.contains) ?? false
     } else {
@@ -111,9 +191,10 @@ struct Follower {
       followed.recipients = counts.recipientCount
       followed.pushes = counts.pushCount
       followed.mentions = !mentions.ranks.isEmpty
+      counts.forEach { outcomes.append(($0, Int($1))) }
     }
     followed.sender = message.sender?.text
     followed.mentionsEveryone = mentions.everyone
-    return followed
+    return (followed, outcomes)
   }
 }

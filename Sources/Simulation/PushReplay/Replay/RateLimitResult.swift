@@ -7,7 +7,9 @@
 public struct RateLimitResult: Codable, Equatable, Sendable {
   /// Pushes a second that the provider takes.
   public var perSecond: Int
-  /// Seconds in which more pushes arrive than that.
+  /// The most pushes that arrive in a second.
+  public var most = 0
+  /// Seconds in which more pushes arrive than the provider takes.
   public var secondsOver = 0
   /// Minutes with such a second.
   public var minutesOver = 0

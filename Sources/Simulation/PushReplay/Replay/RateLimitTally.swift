@@ -28,6 +28,7 @@ struct RateLimitTally {
   /// Ends the second, and lets what waits be sent until another one begins.
   private mutating func close(before next: Int64) {
     guard second >= 0 else { return }
+    result.most = max(result.most, pushes)
     if pushes > limit {
       result.secondsOver += 1
       if second / 60 != lastMinuteOver {

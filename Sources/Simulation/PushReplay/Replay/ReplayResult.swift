@@ -139,11 +139,14 @@ public struct TimeSeries: Codable, Equatable, Sendable {
 }
 
 /// An hour of the week, all weeks together.
-public struct WeekHour: Codable, Equatable, Sendable {
+public struct WeekHour: CoveredHour, Codable, Equatable, Sendable {
   /// 1 is Monday, 7 is Sunday.
   public var weekday: Int
   /// 0 ..< 24.
   public var hour: Int
+  /// How many such hours lie between the first message and the last: less than a whole one where
+  /// clocks change. The hours of both messages are counted whole.
+  public var days = 0.0
   /// Messages of the hour.
   public var messages = 0
   /// Decisions of the hour.

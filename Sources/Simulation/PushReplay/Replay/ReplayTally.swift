@@ -41,7 +41,7 @@ struct ReplayTally {
   /// nil if people are not counted.
   private var people: PeopleTally?
   private var limit: RateLimitTally?
-  private var follow: FollowResult?
+  private var follow: FollowTally?
   private var first: Int64?
 
   /// The clock of the result's time zone.
@@ -56,8 +56,8 @@ struct ReplayTally {
     people = options.countsPeople ? PeopleTally(hasTwoSides: false, threads: threads) : nil
     limit = options.rateLimit.map { RateLimitTally(perSecond: $0) }
     if Follower(options) != nil {
-      follow = FollowResult(
-        user: options.followedUser?.text, conversation: options.followedConversation?.text)
+      follow = FollowTally(
+        user: options.followedUser, conversation: options.followedConversation)
     }
   }
 
@@ -95,10 +95,10 @@ struct ReplayTally {
   }
 
   private mutating func addFollowed(_ parts: [DecidedPart]) {
-    guard let count = follow?.messages.count else { return }
-    let followed = parts.flatMap(\.followed).sorted { $0.index < $1.index }.map(\.message)
-    follow?.count += followed.count
-    follow?.messages += followed.prefix(max(0, FollowResult.limit - count))
+    guard follow != nil else { return }
+    for followed in parts.flatMap(\.followed).sorted(by: { $0.index < $1.index }) {
+      follow?.add(followed.message, followed.counts)
+    }
   }
 
   private mutating func add(
@@ -196,7 +196,9 @@ struct ReplayTally {
     result.messages = progress.messages
     result.decisions = progress.decisions
     result.pushes = progress.pushes
+    var covered = [Int64](repeating: 0, count: 168)
     if let first {
+      covered = week.seconds(from: first, to: progress.at)
       result.first = first
       result.last = progress.at
       result.joins = joins.count(
@@ -217,6 +219,7 @@ struct ReplayTally {
     result.peakDay.outcomes = order.map { minutes.peakRows.column($0.column) }
     result.week = weekHours.indices.map { index in
       var row = WeekHour(weekday: index / 24 + 1, hour: index % 24)
+      row.days = Double(covered[index]) / 3600
       (row.messages, row.decisions, row.pushes) =
         (weekHours[index][0], weekHours[index][1], weekHours[index][2])
       row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
@@ -227,7 +230,11 @@ struct ReplayTally {
     let id = { (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
-    result.follow = follow
+    result.follow = follow?.finish()
+    if let peak = result.hold?.releasePeak {
+      result.hold?.windowsEnd = WindowEnd.ends(
+        in: peak.at, fanout.currentVersion, app: fanout.app)
+    }
     result.rateLimit = limit?.finish()
     people?.finish()
     result.people = people?.people(counters.map(\.suppressed))

@@ -3,7 +3,7 @@ struct StackedColumns {
   struct Series {
     let name: String
     /// A value for each column.
-    let values: [Int]
+    let values: [Double]
     let color: String
   }
 
@@ -41,10 +41,10 @@ struct StackedColumns {
       let values = series.map { $0.values[column] }
       return arrangement == .beside ? values.max() ?? 0 : values.reduce(0, +)
     }
-    let greatest = showsShares ? 1 : Double(totals.max() ?? 0)
+    let greatest = showsShares ? 1 : totals.max() ?? 0
     let scale = LinearScale(
       upTo: greatest, from: Self.bottom, to: Self.top, tickCount: showsShares ? 5 : 4,
-      limit: showsShares ? 1 : .infinity, isWhole: !showsShares)
+      limit: showsShares ? 1 : .infinity)
     let end = width - 6
     for tick in scale.ticks {
       let y = scale(tick)
@@ -64,23 +64,25 @@ struct StackedColumns {
   }
 
   private func draw(
-    _ column: Int, _ total: Int, _ step: Double, _ scale: LinearScale, on canvas: inout Canvas
+    _ column: Int, _ total: Double, _ step: Double, _ scale: LinearScale, on canvas: inout Canvas
   ) {
     let left = left + Double(column) * step + step * 0.08
     let isBeside = arrangement == .beside
     let width = step * 0.84 / (isBeside ? Double(series.count) : 1)
-    var below = 0
+    var below = 0.0
     for (index, part) in series.enumerated() where part.values[column] > 0 {
       let value = part.values[column]
-      let unit = arrangement == .shares ? Double(total) : 1
-      let bottom = scale(Double(below) / unit)
-      let top = scale(Double(below + value) / unit)
+      let unit = arrangement == .shares ? total : 1
+      let bottom = scale(below / unit)
+      let top = scale((below + value) / unit)
       if !isBeside { below += value }
-      let share = isBeside ? "" : " (\(Figures.share(value, of: total)))"
+      let share =
+        isBeside || value == total
+        ? "" : " (\(Figures.percent(value / total)))"
       canvas.rectangle(
         x: left + (isBeside ? Double(index) * width : 0), y: top, width: width,
         height: bottom - top, class: "part \(part.color)",
-        title: [titles[column], "\(part.name): \(Figures.exact(value))\(share)"])
+        title: [titles[column], "\(part.name): \(Figures.mean(value))\(share)"])
     }
   }
 }

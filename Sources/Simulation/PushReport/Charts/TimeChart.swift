@@ -9,8 +9,12 @@ struct TimeChart {
     let color: String
     /// Drawn as a line over the area, on the same scale.
     var over: (values: [Int], color: String)?
+    /// Whether values are differences, drawn from a line of nothing upwards and downwards.
+    var isDifference = false
 
-    private var all: [Int] { values + (over?.values ?? []) }
+    var height: Double { isDifference ? 64 : 120 }
+
+    private var all: [Int] { values.map { abs($0) } + (over?.values ?? []) }
 
     /// Where the scale ends: at the greatest value but for a few outliers, which would flatten the
     /// rest; they are cut off there.
@@ -28,7 +32,7 @@ struct TimeChart {
     /// The bins that are cut off, the greatest first.
     var cut: [Int] {
       let limit = limit
-      let most = values.indices.map { max(values[$0], over?.values[$0] ?? 0) }
+      let most = values.indices.map { max(abs(values[$0]), over?.values[$0] ?? 0) }
       return most.indices.filter { most[$0] > limit }.sorted { (most[$0], $1) > (most[$1], $0) }
     }
 
@@ -39,7 +43,8 @@ struct TimeChart {
       let cut = cut
       guard !cut.isEmpty else { return nil }
       let names = cut.prefix(5).map { bin in
-        "\(time(bin)) (\(Figures.exact(max(values[bin], over?.values[bin] ?? 0))))"
+        let value = values[bin] < 0 ? values[bin] : max(values[bin], over?.values[bin] ?? 0)
+        return "\(time(bin)) (\(Figures.exact(value)))"
       }
       let more = cut.count > 5 ? " and \(cut.count - 5) more" : ""
       return "\(title): cut off at the top, so that the rest is seen, and marked with a triangle: "
@@ -61,10 +66,9 @@ struct TimeChart {
   /// What the picture shows, for those who do not see it.
   let label: String
 
-  private static let left = 64.0
+  private static let left = 72.0
   private static let right = 14.0
   private static let titleHeight = 34.0
-  private static let panelHeight = 120.0
 
   /// What is cut off in any panel; nil for nothing.
   func remark(_ time: (Int) -> String) -> String? {
@@ -73,13 +77,24 @@ struct TimeChart {
   }
 
   func draw(_ layout: Layout) -> String {
-    let height = Double(panels.count) * (Self.titleHeight + Self.panelHeight) + 40
+    let height = panels.reduce(40) { $0 + Self.titleHeight + $1.height }
     var canvas = Canvas(
       width: layout.fullWidth, height: height, hasTitles: layout == .wide)
     let axis = Self.left...(layout.fullWidth - Self.right)
-    for (index, panel) in panels.enumerated() {
-      let top = Double(index) * (Self.titleHeight + Self.panelHeight) + Self.titleHeight
-      draw(panel, top: top, axis, on: &canvas)
+    var top = Self.titleHeight
+    for panel in panels {
+      canvas.text(panel.title, x: 0, y: top - 12, class: "panel")
+      if panel.isDifference {
+        drawDifference(panel, top: top, axis, on: &canvas)
+      } else {
+        draw(panel, top: top, axis, on: &canvas)
+      }
+      for bin in panel.cut {
+        let middle = (x(edges[bin], axis) + x(edges[bin + 1], axis)) / 2
+        let tip = "M\(Canvas.number(middle)) \(Canvas.number(top - 8))"
+        canvas.path("\(tip)l5 7h-10Z", class: "cut")
+      }
+      top += panel.height + Self.titleHeight
     }
     drawTicks(layout == .wide ? 9 : 4, bottom: height - 40, axis, on: &canvas)
     if layout == .wide { drawHits(axis, height: height, on: &canvas) }
@@ -94,9 +109,8 @@ struct TimeChart {
   private func draw(
     _ panel: Panel, top: Double, _ axis: ClosedRange<Double>, on canvas: inout Canvas
   ) {
-    let bottom = top + Self.panelHeight
+    let bottom = top + panel.height
     let scale = LinearScale(upTo: Double(panel.limit), from: bottom, to: top, isWhole: true)
-    canvas.text(panel.title, x: 0, y: top - 12, class: "panel")
     for tick in scale.ticks {
       let y = scale(tick)
       canvas.line(axis.lowerBound, y, axis.upperBound, y, class: tick == 0 ? "base" : "grid")
@@ -111,11 +125,33 @@ struct TimeChart {
         outline(over.values, scale, axis) + "H\(Canvas.number(axis.upperBound))",
         class: "line \(over.color)")
     }
-    for bin in panel.cut {
-      let middle = (x(edges[bin], axis) + x(edges[bin + 1], axis)) / 2
-      let tip = "M\(Canvas.number(middle)) \(Canvas.number(top - 8))"
-      canvas.path("\(tip)l5 7h-10Z", class: "cut")
+  }
+
+  /// What is more above a line of nothing, what is fewer below it.
+  private func drawDifference(
+    _ panel: Panel, top: Double, _ axis: ClosedRange<Double>, on canvas: inout Canvas
+  ) {
+    let bottom = top + panel.height
+    let hasMore = panel.values.contains { $0 > 0 }
+    let hasFewer = panel.values.contains { $0 < 0 }
+    let zero = hasMore && hasFewer ? (top + bottom) / 2 : hasFewer ? top : bottom
+    let sides = [
+      (name: "more", sign: 1, end: top, isThere: hasMore),
+      (name: "b", sign: -1, end: bottom, isThere: hasFewer),
+    ]
+    for side in sides where side.isThere {
+      let scale = LinearScale(
+        upTo: Double(panel.limit), from: zero, to: side.end, tickCount: 1, isWhole: true)
+      let values = panel.values.map { max(0, $0 * side.sign) }
+      let close = "H\(Canvas.number(axis.upperBound))V\(Canvas.number(zero))Z"
+      canvas.path(outline(values, scale, axis) + close, class: "area \(side.name)")
+      canvas.line(axis.lowerBound, side.end, axis.upperBound, side.end, class: "grid")
+      canvas.text(
+        (side.sign < 0 ? "\u{2212}" : "+") + Figures.tick(scale.maximum), x: Self.left - 8,
+        y: side.end + 4, anchor: .end, class: "label tick-y")
     }
+    canvas.line(axis.lowerBound, zero, axis.upperBound, zero, class: "base")
+    canvas.text("0", x: Self.left - 8, y: zero + 4, anchor: .end, class: "label tick-y")
   }
 
   /// The upper edge of columns, from the lower left corner; bins of the same height are one line.

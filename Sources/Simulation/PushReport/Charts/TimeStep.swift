@@ -147,7 +147,14 @@ struct TimeTicks {
       break
     }
     var previous: CivilTime?
-    ticks = (found?.starts ?? []).map { at in
+    var starts = found?.starts ?? []
+    // An axis says where it begins; marks that would lie on that are left out.
+    let span = range.upperBound - range.lowerBound
+    if let step = found?.step, step.length != .months(12) {
+      starts.removeAll { $0 - range.lowerBound < span / Int64(limit + 1) }
+      starts.insert(range.lowerBound, at: 0)
+    }
+    ticks = starts.map { at in
       let time = CivilTime(at)
       defer { previous = time }
       switch found!.step.length {

@@ -40,6 +40,30 @@ extension ResultChecks {
     }
   }
 
+  /// Where there are messages there is time, and all of it is that from the first message to the last.
+  func checkDays<Hour: CoveredHour>(
+    _ week: [Hour], _ messages: (Hour) -> Int
+  ) throws(ReportProblem) {
+    let seconds = Double((result.last ?? 0) - (result.first ?? 0)) / 1000
+    let most = (seconds + 2 * 3600) / 3600
+    for (row, hour) in week.enumerated() {
+      guard hour.days.isFinite, (0...most).contains(hour.days), hour.days > 0 || messages(hour) == 0
+      else {
+        throw ReportProblem(
+          field: "week[\(row)].days",
+          reason: "is \(hour.days), and the hour has "
+            + Figures.count(messages(hour), "message"))
+      }
+    }
+    let sum = week.reduce(0) { $0 + $1.days }
+    guard result.messages == 0 ? sum == 0 : sum >= seconds / 3600 - 0.001 && sum <= most else {
+      throw ReportProblem(
+        field: "week.days",
+        reason: "add up to \(sum) hours, and first and last are "
+          + "\(seconds / 3600) hours apart")
+    }
+  }
+
   func checkCost() throws(ReportProblem) {
     guard let cost = result.cost else { return }
     try checkSeconds(cost.seconds, "cost.seconds")

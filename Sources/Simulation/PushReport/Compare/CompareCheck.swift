@@ -16,6 +16,9 @@ struct CompareCheck: ResultChecks {
     if let people = result.people {
       try check.check(
         people, hours: result.hours.at, fewer: result.users.fewer, more: result.users.more)
+      try check.checkSum(
+        [result.users.fewer, result.users.more, result.users.asMany], isAtMost: people.people,
+        "users, of all people")
     }
   }
 
@@ -100,6 +103,7 @@ struct CompareCheck: ResultChecks {
     where hour.weekday != row / 24 + 1 || hour.hour != row % 24 {
       throw ReportProblem(field: "week[\(row)]", reason: "is of another hour")
     }
+    try checkDays(result.week) { $0.messages }
     try checkSum(result.week.map(\.messages), is: result.messages, "week, messages")
     try checkSum(result.week.map(\.a), is: result.a.pushes, "week, a")
     try checkSum(result.week.map(\.b), is: result.b.pushes, "week, b")
@@ -143,6 +147,20 @@ struct CompareCheck: ResultChecks {
           throw ReportProblem(field: "users.\(name)[\(row)]", reason: "is none of them")
         }
       }
+    }
+    for (name, steps, count, total) in [
+      ("gains", users.gains, users.more, result.gained),
+      ("losses", users.losses, users.fewer, result.lost),
+    ] {
+      try checkCounts(steps.flatMap { [$0.pushes, $0.users] }, "users.\(name)")
+      guard steps.allSatisfy({ $0.pushes > 0 && $0.users > 0 && $0.examples.count <= $0.users }),
+        zip(steps, steps.dropFirst()).allSatisfy({ $0.pushes > $1.pushes })
+      else { throw ReportProblem(field: "users.\(name)", reason: "are not in order") }
+      try checkSum(steps.map(\.users), isAtMost: count, "users.\(name), users")
+      let pushes = steps.map { $0.pushes.multipliedReportingOverflow(by: $0.users) }
+      try checkSum(
+        pushes.map { $0.overflow ? .max : $0.partialValue }, isAtMost: total,
+        "users.\(name), pushes")
     }
     let named = users.gainers + users.losers
     try checkSum(named.map(\.gained), isAtMost: result.gained, "users, gained")

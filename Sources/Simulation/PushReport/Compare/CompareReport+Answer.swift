@@ -1,6 +1,7 @@
+internal import PushModel
 public import PushReplay
 
-/// What a comparison says, in a sentence.
+/// What a comparison says, in a few sentences.
 extension CompareReport {
   /// The decision's price: how many pushes fewer or more, for how many people, and how many mentions
   /// are lost. Plain text.
@@ -9,19 +10,22 @@ extension CompareReport {
   public static func answer(_ result: CompareResult) -> String {
     let (a, b) = (result.a.pushes, result.b.pushes)
     let counts = "(\(Figures.short(a)) \u{2192} \(Figures.short(b)))"
+    let what =
+      result.a.what.isEmpty && result.a.name == ComparedSide(what: [], rules: "").name
+      ? result.b.name : "\(result.b.name) instead of \(result.a.name)"
     var text =
-      a == b && result.gained == 0
-      ? "No push changes \(counts)." : "Pushes \(change(a, b)) \(counts)."
+      "\(sentence(what)): "
+      + (a == b && result.gained == 0
+        ? "no push changes \(counts)." : "pushes \(change(a, b)) \(counts).")
+    let users = result.users
     if let people = result.people {
-      text +=
-        " \(Figures.exact(result.users.fewer)) of \(Figures.exact(people.people)) people get "
-        + "fewer"
-      if result.users.more > 0 { text += ", \(Figures.exact(result.users.more)) more" }
-      text += ", \(Figures.exact(people.noneAnyMore)) get none any more"
+      text += " \(Figures.exact(users.fewer)) of \(Figures.exact(people.people)) people get fewer"
+      if users.fewer > 0 { text += ", \(Figures.exact(people.noneAnyMore)) of them none any more" }
+      if users.more > 0 { text += "; \(Figures.exact(users.more)) get more" }
     } else {
       text +=
-        " \(Figures.count(result.users.fewer, "person gets", "people get")) fewer, "
-        + "\(Figures.exact(result.users.more)) more"
+        " \(Figures.count(users.fewer, "person gets", "people get")) fewer, "
+        + "\(Figures.exact(users.more)) more"
     }
     text += "; mentions lost: \(Figures.exact(result.mentionsLost))"
     let all = result.everyoneMentionsLost
@@ -29,8 +33,17 @@ extension CompareReport {
     return text + "."
   }
 
+  /// Words at the beginning of a sentence; what may be a file's name stays.
+  private static func sentence(_ words: String) -> String {
+    let cut = words.count > 120 ? words.prefix(119) + "\u{2026}" : words[...]
+    guard let first = cut.first, !words.contains("."), !words.contains("/") else {
+      return String(cut)
+    }
+    return first.uppercased() + cut.dropFirst()
+  }
+
   /// `−95 %`, `+3.2 %`; of nothing the difference.
-  private static func change(_ a: Int, _ b: Int) -> String {
+  static func change(_ a: Int, _ b: Int) -> String {
     if a == b { return "\u{B1}0" }
     let sign = b > a ? "+" : "\u{2212}"
     guard a > 0 else { return "+" + Figures.short(b) }
@@ -38,17 +51,49 @@ extension CompareReport {
     return sign + Figures.percent(share, isExact: b == 0)
   }
 
-  /// Whom the changes were for: `B: 2,310 memberships in 1 room`; nil if the result does not say.
-  var reachInWords: String? {
-    let sides = [("A", result.a), ("B", result.b)].compactMap { name, side -> String? in
-      let parts = zip(side.what, side.reach).compactMap { what, reach -> String? in
-        let words = Self.words(reach)
-        return words.isEmpty
-          ? nil : "<code><bdi>\(Escaping.identifier(what))</bdi></code> is for \(words)"
-      }
-      return parts.isEmpty ? nil : "\(name): " + parts.joined(separator: "; ")
+  /// What people get no more, for the first time, or never. Plain text.
+  ///
+  /// - Complexity: O(1).
+  public static func peopleInWords(_ people: ComparedPeople) -> String {
+    let none =
+      people.noneAnyMore == 0
+      ? "Nobody loses the last push"
+      : "\(Figures.count(people.noneAnyMore, "person gets", "people get")) no push at all any more"
+    let first =
+      people.firstTime == 0
+      ? "nobody gets a first one"
+      : "\(Figures.count(people.firstTime, "person gets", "people get")) a first one"
+    return "\(none); \(Figures.exact(people.never)) had none before and have none now; \(first)."
+  }
+
+  // MARK: The two worlds
+
+  /// `A, as it is`: what a legend says.
+  func name(_ letter: String) -> String {
+    let name = letter == "A" ? result.a.name : result.b.name
+    return "\(letter), \(name.count > 60 ? name.prefix(59) + "\u{2026}" : name)"
+  }
+
+  var legend: [(name: String, color: String)] { [(name("A"), "a"), (name("B"), "b")] }
+
+  /// What each of them is, and whom its changes were for; HTML.
+  var worlds: String {
+    let isSame = result.a.rules == result.b.rules
+    func rules(_ side: ComparedSide) -> String {
+      Escaping.text(RuleSet(rawValue: side.rules)?.vendorName ?? side.rules)
     }
-    return sides.isEmpty ? nil : sides.joined(separator: ". ") + "."
+    func world(_ letter: String, _ side: ComparedSide) -> String {
+      var text = "<strong>\(letter)</strong>: \(Escaping.identifier(side.name, limit: 200))"
+      if !isSame { text += ", rules of \(rules(side))" }
+      let parts = side.what.indices.map { index in
+        let reach = index < side.reach.count ? Self.words(side.reach[index]) : ""
+        return "<code><bdi>\(Escaping.identifier(side.what[index]))</bdi></code>"
+          + (reach.isEmpty ? "" : ", \(reach)")
+      }
+      return text + (parts.isEmpty ? "" : " (\(parts.joined(separator: "; ")))")
+    }
+    return "\(world("A", result.a)). \(world("B", result.b))."
+      + (isSame ? " Rules of \(rules(result.a))." : "")
   }
 
   private static func words(_ reach: ChangeReach) -> String {

@@ -1,60 +1,37 @@
 internal import PushReplay
 
-/// What a comparison is for people.
+/// What a comparison is for people, day by day, and for whom most.
 extension CompareReport {
   var people: Section? {
     guard let people = result.people, people.personDays > 0 else { return nil }
     let names = PeopleFigures.names
-    let series = [("A", people.a, "messages"), ("B", people.b, "pushes")].map { name, side, color in
-      PeopleFigures.series(name, side, of: people.personDays, color: color)
+    let series = zip(legend, [people.a, people.b]).map { entry, side in
+      PeopleFigures.series(entry.name, side, of: people.personDays, color: entry.color)
     }
     let chart = GroupedBars(
       rows: names, series: series,
       label: "Person-days by pushes, in A and in B. "
-        + PeopleFigures.words("A", people.a) + " " + PeopleFigures.words("B", people.b))
+        + PeopleFigures.words("A", people.a) + " " + PeopleFigures.words("B", people.b),
+      isFull: true)
     let figure = ChartFigure(
-      title: "Person-days by the pushes of the day", draw: chart.draw,
-      legend: series.map { (name: $0.name, color: $0.color) },
-      table: PeopleFigures.table(
-        [("A", people.a), ("B", people.b)], of: people.personDays))
-    let (totals, flow) = (totals(people), flow(people))
+      title: "Person-days by the pushes of the day", draw: chart.draw, legend: legend,
+      table: PeopleFigures.table([("A", people.a), ("B", people.b)], of: people.personDays))
     return Section(
-      name: "people", heading: "People", note: peopleInWords(people),
-      body: Section.pair(figure.html, totals.boxed) + flow.boxed,
-      tables: figure.tables + [totals, flow])
+      name: "people", heading: "Pushes a person and day",
+      note: "A person-day is a person and a day of \(Escaping.text(result.timeZone)) on which a "
+        + "message had that person as a recipient; there are \(Figures.exact(people.personDays)).",
+      charts: [[figure]], tables: [flow(people)])
   }
 
-  private func peopleInWords(_ people: ComparedPeople) -> String {
-    "Of \(Figures.count(people.people, "person", "people")) who were a recipient, "
-      + "<strong>\(Figures.exact(result.users.fewer))</strong> get fewer pushes in B, "
-      + "<strong>\(Figures.exact(result.users.more))</strong> more; "
-      + "<strong>\(Figures.exact(people.noneAnyMore))</strong> get none any more. A person-day is "
-      + "a person and a day of \(Escaping.text(result.timeZone)) on which a message had that person "
-      + "as a recipient; there are \(Figures.exact(people.personDays))."
-  }
-
-  private func totals(_ people: ComparedPeople) -> Table {
-    let rows: [(String, Int)] = [
-      ("Get fewer pushes in B", result.users.fewer), ("Get more pushes in B", result.users.more),
-      ("As many, but for other messages", result.users.asMany),
-      ("Get pushes in A and none in B", people.noneAnyMore),
-      ("Get none in A and some in B", people.firstTime), ("Get none in either", people.never),
-      ("All who were a recipient", people.people),
-    ]
-    return Table(
-      columns: [("People", .text), ("How many", .number), ("Share", .number)],
-      rows: rows.map { name, count in
-        [
-          Table.Cell(name), Table.Cell(count), Table.Cell(count, of: people.people),
-        ]
-      }, caption: "People over the whole time", file: "people-totals")
-  }
-
-  /// Where person-days go.
+  /// Where person-days go, the darker the more.
   private func flow(_ people: ComparedPeople) -> Table {
     let names = PeopleFigures.names
     let used = names.indices.filter { index in
       people.flow[index].contains { $0 > 0 } || people.flow.contains { $0[index] > 0 }
+    }
+    let sorted = people.flow.joined().filter { $0 > 0 }.sorted()
+    let shade = { (count: Int) in
+      1 + (sorted.firstIndex { $0 >= count } ?? 0) * 4 / max(1, sorted.count)
     }
     return Table(
       columns: [("In A", .text)] + used.map { ("\(names[$0]) in B", .number) } + [("All", .number)],
@@ -62,12 +39,83 @@ extension CompareReport {
         [Table.Cell("\(names[row]) in A")]
           + used.map { column in
             let count = people.flow[row][column]
-            return row == column && count > 0
-              ? Table.Cell(html: "<strong>\(Figures.exact(count))</strong>", value: "\(count)")
-              : Table.Cell(count)
-          } + [Table.Cell(people.flow[row].reduce(0, +))]
-      }, scrolls: true,
-      caption: "Person-days by pushes of the day: rows are classes in A, columns those in B; what "
-        + "stays in its class is bold", file: "people-flow")
+            guard count > 0 else { return Table.Cell(html: "", value: "0") }
+            var cell =
+              row == column
+              ? Table.Cell(html: "<strong>\(Figures.short(count))</strong>", value: "\(count)")
+              : Table.Cell(html: Figures.short(count), value: "\(count)")
+            cell.shade = shade(count)
+            return cell
+          } + [
+            Table.Cell(
+              html: Figures.short(people.a.classes[row]), value: "\(people.a.classes[row])")
+          ]
+      }, scrolls: true, caption: "Person-days from class to class; bold: the same class in B",
+      file: "people-flow")
+  }
+
+  // MARK: Who gains and loses most
+
+  /// The most rows of each table.
+  private static let rowLimit = 10
+
+  var users: Section? {
+    let sides = [
+      ("lose", "loses", result.users.losses, result.users.losers, -1),
+      ("gain", "gains", result.users.gains, result.users.gainers, 1),
+    ].filter { !$0.2.isEmpty }
+    guard !sides.isEmpty else { return nil }
+    let notes = sides.map { many, one, steps, _, _ in
+      let most = steps[0]
+      return most.users == 1
+        ? "One person \(one) most, <strong>\(Figures.exact(most.pushes))</strong> pushes"
+          + room(of: most) + "."
+        : "<strong>\(Figures.exact(most.users))</strong> people \(many) most, "
+          + "<strong>\(Figures.exact(most.pushes))</strong> pushes each\(room(of: most))."
+    }
+    let steps = sides.map { many, _, steps, _, sign in
+      stepTable("People who \(many) most", many == "lose" ? "losses" : "gains", steps, sign)
+    }
+    let lists = sides.map { many, _, _, users, _ in
+      Table(
+        columns: [("User", .text), ("Gained", .number), ("Lost", .number), ("Net", .number)],
+        rows: users.map { user in
+          [
+            Table.Cell(id: user.id), Table.Cell(user.gained), Table.Cell(user.lost),
+            Table.Cell(from: user.lost, to: user.gained),
+          ]
+        }, file: many == "lose" ? "losers" : "gainers")
+    }
+    return Section(
+      name: "users", heading: "Who is affected most", note: notes.joined(separator: " "),
+      body: steps.map(\.boxed).joined(), tables: steps + lists)
+  }
+
+  /// The room that has as many messages, if there is one alone.
+  private func room(of step: ComparedUsersStep) -> String {
+    let rooms = result.conversationTable.filter {
+      $0.messages == step.pushes && $0.gained + $0.lost >= step.pushes * step.users
+    }
+    guard rooms.count == 1, let room = rooms.first else { return "" }
+    return ": as many as <bdi>\(Escaping.identifier(room.name ?? room.id))</bdi> has messages"
+  }
+
+  private func stepTable(
+    _ caption: String, _ file: String, _ steps: [ComparedUsersStep], _ sign: Int
+  ) -> Table {
+    let rows = steps.map { step in
+      let more = step.users - step.examples.count
+      let names = step.examples.map { "<bdi>\(Escaping.identifier($0))</bdi>" }
+      return [
+        Table.Cell(step.pushes * sign), Table.Cell(step.users),
+        Table.Cell(
+          html: (names + (more > 0 ? ["\(Figures.exact(more)) more"] : [])).joined(separator: ", "),
+          value: step.examples.joined(separator: " ")),
+      ]
+    }
+    return Table(
+      columns: [("Pushes each", .text), ("People", .number), ("Who", .prose)],
+      rows: Array(rows.prefix(Self.rowLimit)), becomesCards: true, caption: caption, file: file,
+      more: Array(rows.dropFirst(Self.rowLimit)))
   }
 }

@@ -3,11 +3,9 @@ internal import PushSupport
 
 /// Pushes in A and in B along time, by the hour of the day and of the week, always on one scale.
 extension CompareReport {
-  static let legend = [(name: "A", color: "messages"), (name: "B", color: "pushes")]
+  // MARK: Over time
 
-  // MARK: Along time
-
-  var alongTime: Section {
+  var overTime: Section {
     let bins = TimeBins((result.first ?? 0)...(result.last ?? 0), least: result.hours.step)
     let series = result.hours
     let a = bins.sums(series.a, at: series.at)
@@ -23,47 +21,57 @@ extension CompareReport {
       edges: bins.edges,
       panels: [
         TimeChart.Panel(
-          title: "Pushes per \(bins.step.name)", values: a, color: "messages",
-          over: (values: b, color: "pushes"))
+          title: "Pushes per \(bins.step.name)", values: a, color: "a",
+          over: (values: b, color: "b")),
+        TimeChart.Panel(
+          title: "B \u{2212} A", values: zip(a, b).map { $1 - $0 }, color: "b",
+          isDifference: true),
       ],
       hits: (0..<bins.count).map { bin in
         TimeChart.Hit(
           range: bins.edges[bin]..<bins.edges[bin + 1],
           text: [
             bins.step.text(bins.edges[bin]),
-            "A: \(Figures.exact(a[bin])), B: \(Figures.exact(b[bin]))",
+            "A: \(Figures.exact(a[bin])), B: \(Figures.exact(b[bin])), B \u{2212} A: "
+              + Figures.signed(b[bin] - a[bin]),
           ])
       },
       label: "Pushes in A and in B per \(bins.step.name), on one scale. Most in A: \(most(a)). "
         + "Most in B: \(most(b)).")
     let figure = ChartFigure(
-      title: "Pushes, UTC", draw: chart.draw, legend: Self.legend,
+      title: "Pushes, UTC", draw: chart.draw, legend: legend,
       remark: chart.remark { bins.step.text(bins.edges[$0]) },
       table: Table(
-        columns: [("From", .text)] + Self.columns + [("Gained", .number), ("Lost", .number)],
+        columns: [("From", .text)] + Self.counted + [("Gained", .number), ("Lost", .number)],
         rows: (0..<bins.count).filter { messages[$0] > 0 }.map { bin in
           [Table.Cell(bins.step.text(bins.edges[bin]))]
             + Self.cells(messages[bin], a[bin], b[bin])
             + [Table.Cell(gained[bin]), Table.Cell(lost[bin])]
         }, caption: "Pushes per \(bins.step.name), UTC", file: "time"))
-    return Section(name: "time", heading: "Along time", note: "", charts: [[figure]])
+    return Section(name: "time", heading: "Over time", note: "", charts: [[figure]])
   }
 
-  private static let columns: [(name: String, kind: Table.Kind)] = [
+  private static let counted: [(name: String, kind: Table.Kind)] = [
     ("Messages", .number), ("A", .number), ("B", .number), ("B \u{2212} A", .number),
   ]
+
+  private static let columns = [(name: "Days", kind: Table.Kind.number)] + counted
 
   private static func cells(_ messages: Int, _ a: Int, _ b: Int) -> [Table.Cell] {
     [Table.Cell(messages), Table.Cell(a), Table.Cell(b), Table.Cell(from: a, to: b)]
   }
 
-  private static func cells(_ hours: some Sequence<ComparedWeekHour>) -> [Table.Cell] {
-    let sum = hours.reduce(into: (messages: 0, a: 0, b: 0)) {
-      $0.messages += $1.messages
-      $0.a += $1.a
-      $0.b += $1.b
-    }
-    return cells(sum.messages, sum.a, sum.b)
+  /// - Parameter parts: how many of the hours make one of what the means are of.
+  private static func means(
+    _ hours: [ComparedWeekHour], parts: Double = 1,
+    _ mean: ([ComparedWeekHour], (ComparedWeekHour) -> Int) -> Double
+  ) -> [Table.Cell] {
+    let (a, b) = (mean(hours, \.a), mean(hours, \.b))
+    return [
+      Table.Cell(mean: hours.reduce(0) { $0 + $1.days } / parts),
+      Table.Cell(mean: mean(hours, \.messages)), Table.Cell(mean: a), Table.Cell(mean: b),
+      Table.Cell(from: a, to: b),
+    ]
   }
 
   // MARK: By hour
@@ -73,22 +81,23 @@ extension CompareReport {
   }
 
   var hours: Section {
-    let series = zip(Self.legend, [\ComparedWeekHour.a, \.b]).map { entry, column in
+    let series = zip(legend, [\ComparedWeekHour.a, \.b]).map { entry, column in
       StackedColumns.Series(
-        name: entry.name,
-        values: (0..<24).map { ofHour($0).reduce(0) { $0 + $1[keyPath: column] } },
+        name: entry.name, values: (0..<24).map { ofHour($0).mean { $0[keyPath: column] } },
         color: entry.color)
     }
+    let zone = result.timeZone
     let chart = StackedColumns(
       names: ReplayReport.hourNames, titles: (0..<24).map(ReplayReport.hourText), series: series,
       arrangement: .beside, label: "Pushes in A and in B by hour of the day, on one scale.",
       isFull: !isWeek)
     let figure = ChartFigure(
-      title: "Pushes by hour of the day", draw: chart.draw, legend: Self.legend,
+      title: "Pushes of a mean day by hour, \(zone)", draw: chart.draw, legend: legend,
       table: Table(
         columns: [("Hour", .text)] + Self.columns,
-        rows: (0..<24).map { [Table.Cell($0.padded(to: 2))] + Self.cells(ofHour($0)) },
-        file: "hours"))
+        rows: (0..<24).map { hour in
+          [Table.Cell(hour.padded(to: 2))] + Self.means(ofHour(hour)) { $0.mean($1) }
+        }, file: "hours"))
     return Section(
       name: "hours", heading: "Hours of the day", note: "",
       charts: [[figure] + (weekdays.map { [$0] } ?? [])])
@@ -101,33 +110,36 @@ extension CompareReport {
   private var weekdays: ChartFigure? {
     guard isWeek else { return nil }
     let days = (0..<7).map { result.week[$0 * 24..<$0 * 24 + 24] }
-    let bars = [("A", \ComparedWeekHour.a, "messages"), ("B", \ComparedWeekHour.b, "pushes")].map {
-      name, column, color in
-      let counts = days.map { $0.reduce(0) { $0 + $1[keyPath: column] } }
-      let total = counts.reduce(0, +)
+    let bars = zip(legend, [\ComparedWeekHour.a, \.b]).map { entry, column in
+      let means = days.map { $0.sumOfMeans { $0[keyPath: column] } }
+      let total = max(means.reduce(0, +), .leastNonzeroMagnitude)
       return GroupedBars.Series(
-        name: name, shares: counts.map { Double($0) / Double(max(1, total)) },
-        titles: counts.map {
-          "\(name): \(Figures.exact($0)), \(Figures.share($0, of: total)) of its pushes"
-        }, color: color)
+        name: entry.name, shares: means.map { $0 / total },
+        titles: means.map {
+          "\(entry.name): \(Figures.mean($0)), \(Figures.percent($0 / total)) of a mean week"
+        }, color: entry.color)
     }
     let chart = GroupedBars(
       rows: ReplayReport.weekdays.map { String($0.prefix(3)) }, series: bars,
-      label: "Shares of the pushes by weekday, in A and in B.")
+      label: "Shares of the pushes of a mean week by weekday, in A and in B.")
     return ChartFigure(
-      title: "Shares of each world\u{2019}s pushes by weekday", draw: chart.draw,
-      legend: Self.legend,
+      title: "Shares of a mean week\u{2019}s pushes by weekday, \(result.timeZone)",
+      draw: chart.draw, legend: legend,
       table: Table(
         columns: [("Weekday", .text)] + Self.columns,
-        rows: (0..<7).map { [Table.Cell(ReplayReport.weekdays[$0])] + Self.cells(days[$0]) },
-        caption: "Pushes by weekday", file: "weekdays"))
+        rows: (0..<7).map { day in
+          [Table.Cell(ReplayReport.weekdays[day])]
+            + Self.means(Array(days[day]), parts: 24) { $0.sumOfMeans($1) }
+        }, caption: "Means of each weekday", file: "weekdays"))
   }
 
   /// nil for less than seven days, of which most of the week would be empty.
   var week: Section? {
     guard isWeek else { return nil }
     let scale = QuantileScale(
-      result.week.filter { $0.messages > 0 }.flatMap { [Double($0.a), Double($0.b)] })
+      result.week.filter { $0.messages > 0 }.flatMap { hour in
+        [CollectionOfOne(hour).mean(\.a), CollectionOfOne(hour).mean(\.b)]
+      })
     return Section(
       name: "week", heading: "Hours of the week",
       note: "The colours of A and of B are the same.",
@@ -138,10 +150,10 @@ extension CompareReport {
             "B", \.b, scale,
             table: Table(
               columns: [("Hour", .text)] + Self.columns,
-              rows: result.week.map {
-                [Table.Cell(ReplayReport.hourOfWeek($0.weekday, $0.hour))]
-                  + Self.cells(CollectionOfOne($0))
-              }, caption: "Pushes in A and in B by weekday and hour", file: "week")),
+              rows: result.week.map { hour in
+                [Table.Cell(ReplayReport.hourOfWeek(hour.weekday, hour.hour))]
+                  + Self.means([hour]) { $0.mean($1) }
+              }, caption: "Means of each hour of the week, in A and in B", file: "week")),
         ]
       ])
   }
@@ -153,18 +165,21 @@ extension CompareReport {
     let rows = (0..<7).map { Array(result.week[$0 * 24..<$0 * 24 + 24]) }
     let chart = HeatMap(
       rows: ReplayReport.weekdays.map { String($0.prefix(3)) }, columns: ReplayReport.hourNames,
-      values: rows.map { $0.map { $0.messages == 0 ? nil : Double($0[keyPath: column]) } },
+      values: rows.map {
+        $0.map { $0.messages == 0 ? nil : CollectionOfOne($0).mean { $0[keyPath: column] } }
+      },
       titles: rows.map { row in
         row.map {
           [
             "\(ReplayReport.weekdays[$0.weekday - 1]), \(ReplayReport.hourText($0.hour))",
-            "\(Figures.exact($0[keyPath: column])) pushes in \(name)",
+            "\(Figures.mean(CollectionOfOne($0).mean { $0[keyPath: column] })) pushes in \(name), "
+              + "mean of \(Figures.mean($0.days))",
           ]
         }
       }, text: { Figures.short($0) }, scale: scale,
       label: "Pushes in \(name) by weekday and hour.")
     return ChartFigure(
-      title: "Pushes in \(name), all weeks together", draw: chart.draw,
+      title: "\(self.name(name)): pushes of a mean week", draw: chart.draw,
       remark: table == nil ? QuantileScale.remark : "The figures of both are below.", table: table)
   }
 }

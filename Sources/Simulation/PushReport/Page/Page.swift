@@ -6,6 +6,8 @@ struct Page {
   let sections: [Section]
   /// HTML at the end.
   let foot: String
+  /// Whether folded sections and figures are on paper too.
+  let printsFigures: Bool
 
   var html: String {
     var text = """
@@ -21,7 +23,7 @@ struct Page {
       \(StyleSheet.text)
       </style>
       </head>
-      <body>
+      <body\(printsFigures ? " class=\"figures-on-paper\"" : "")>
       <header>
       <h1>\(Escaping.text(title))</h1>
       \(lead)
@@ -38,7 +40,8 @@ struct Page {
     let entries = sections.map {
       "<li><a href=\"#\($0.name)\">\(Escaping.text($0.heading))</a></li>"
     }
-    return "<nav aria-label=\"Contents\"><ul>\(entries.joined())</ul></nav>\n"
+    return "<details class=\"contents\"><summary>Contents</summary>"
+      + "<nav aria-label=\"Contents\"><ul>\(entries.joined())</ul></nav></details>\n"
   }
 }
 
@@ -52,6 +55,8 @@ struct Section {
   let body: String
   /// The tables of the body that have a CSV file.
   let figures: [FigureTable]
+  /// Whether the section is for specialists, and shows no more than its heading at first.
+  var isFolded = false
 
   /// - Parameter tables: those of the body that have a CSV file.
   init(name: String, heading: String, note: String, body: String, tables: [Table] = []) {
@@ -76,14 +81,20 @@ struct Section {
       tables: charts.joined().flatMap(\.tables) + tables)
   }
 
-  var html: String {
-    """
-    <section aria-labelledby="\(name)">
-    <h2 id="\(name)">\(Escaping.text(heading))</h2>
-    \(note.isEmpty ? "" : "<p class=\"note\">\(note)</p>")
-    \(body)</section>
+  /// The same section, folded.
+  var folded: Section {
+    var folded = self
+    folded.isFolded = true
+    return folded
+  }
 
-    """
+  var html: String {
+    let heading = "<h2 id=\"\(name)\">\(Escaping.text(heading))</h2>"
+    let content = (note.isEmpty ? "" : "<p class=\"note\">\(note)</p>\n") + body
+    return "<section aria-labelledby=\"\(name)\"\(isFolded ? " class=\"folded\"" : "")>\n"
+      + (isFolded
+        ? "<details><summary>\(heading)</summary>\n\(content)</details>" : "\(heading)\n\(content)")
+      + "</section>\n"
   }
 
   /// Charts, beside each other where there is room.
@@ -98,6 +109,8 @@ struct ChartFigure {
   /// A picture for every layout; the style sheet shows one of them.
   let draw: (Layout) -> String
   var legend: [(name: String, color: String)] = []
+  /// What is to be seen, above the chart; text.
+  var words: String?
   /// More about the chart; text.
   var remark: String?
   var table: Table?
@@ -115,6 +128,7 @@ struct ChartFigure {
 
   var html: String {
     var text = "<figure>\n<figcaption>\(Escaping.text(title))</figcaption>\n"
+    if let words { text += "<p class=\"words\">\(Escaping.text(words))</p>\n" }
     if !legend.isEmpty {
       let entries = legend.map {
         "<li><span class=\"swatch \($0.color)\"></span>\(Escaping.text($0.name))</li>"

@@ -24,10 +24,11 @@ public struct PushPrice: Hashable, Sendable {
   /// What so many pushes cost.
   func amount(_ pushes: Double) -> Double { pushes * perMillion / 1e6 }
 
-  /// The same as text.
+  /// The same as text: hundredths, and of less than a tenth two digits.
   func text(_ pushes: Double) -> String {
     let amount = amount(pushes)
-    let decimals = amount == 0 || amount >= 0.1 ? 2 : 6
+    if amount > 0, amount < 0.0001 { return "<\u{A0}\(front)0.0001\(behind)" }
+    let decimals = amount == 0 || amount >= 0.1 ? 2 : amount >= 0.01 ? 3 : amount >= 0.001 ? 4 : 5
     return front + Figures.fixed(amount, decimals: decimals) + behind
   }
 }

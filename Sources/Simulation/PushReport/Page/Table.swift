@@ -11,6 +11,8 @@ struct Table {
     let content: String
     /// The same for a CSV file: exact, without units and separators.
     let value: String
+    /// How dark its ground is, 1 to 4; nil for none.
+    var shade: Int?
 
     /// Text that is escaped here; CSV has another one.
     init(_ text: String, value: String) { self.init(html: Escaping.text(text), value: value) }
@@ -41,6 +43,24 @@ struct Table {
         value: total > 0 ? "\(Double(part) / Double(total))" : "")
     }
 
+    /// A mean; CSV has all of its digits.
+    init(mean: Double) {
+      let isWhole = mean == mean.rounded() && mean.magnitude < 1e15
+      self.init(html: Figures.mean(mean), value: isWhole ? "\(Int(mean))" : "\(mean)")
+    }
+
+    /// A share as percent; nil for that of nothing.
+    init(share: Double?) {
+      self.init(
+        html: share.map { Figures.percent($0, isExact: $0 == 0 || $0 == 1) } ?? "\u{2013}",
+        value: share.map { "\($0)" } ?? "")
+    }
+
+    /// The difference of two means, with its sign.
+    init(from a: Double, to b: Double) {
+      self.init(html: (b > a ? "+" : "") + Figures.mean(b - a), value: Self(mean: b - a).value)
+    }
+
     /// The difference of two counts, with its sign.
     init(from a: Int, to b: Int) {
       self.init(html: (b > a ? "+" : "") + Figures.exact(b - a), value: "\(b - a)")
@@ -51,11 +71,12 @@ struct Table {
       self.value = value
     }
 
-    /// The same figure with a bar below it.
-    func bar(_ part: Int, of whole: Int) -> Cell {
+    /// The same figure with a bar below it, on a track that is the whole.
+    func bar(_ part: Int, of whole: Int, color: String) -> Cell {
       let percent = Canvas.number(Double(part) * 100 / Double(max(1, whole)))
       return Cell(
-        html: "\(content)<span class=\"bar\"><i style=\"width:\(percent)%\"></i></span>",
+        html:
+          "\(content)<span class=\"bar\"><i class=\"\(color)\" style=\"width:\(percent)%\"></i></span>",
         value: value)
     }
   }
@@ -72,6 +93,8 @@ struct Table {
   var file: String?
   /// Rows that only the CSV file has, behind the others.
   var more: [[Cell]] = []
+  /// The row that matters most, which is marked.
+  var marked: Int?
 
   var html: String {
     // A row that is laid out as a card would no longer be a row to a screen reader.
@@ -84,13 +107,14 @@ struct Table {
       text += "\(Escaping.text(column.name))</th>"
     }
     text += "</tr></thead>\n<tbody\(role("rowgroup"))>"
-    for row in rows {
-      text += "<tr\(role("row"))>"
+    for (number, row) in rows.enumerated() {
+      text += "<tr\(number == marked ? " class=\"marked\"" : "")\(role("row"))>"
       for (index, cell) in row.enumerated() {
         let (name, kind) = columns[index]
         var attributes = index == 0 ? " scope=\"row\"" : ""
         // Most cells are numbers, and the style sheet takes them for granted.
         if index > 0, kind != .number { attributes += " class=\"\(kind.rawValue)\"" }
+        if let shade = cell.shade { attributes += " class=\"shade-\(shade)\"" }
         attributes += role(index == 0 ? "rowheader" : "cell")
         if becomesCards { attributes += " data-name=\"\(Escaping.text(name))\"" }
         let element = index == 0 ? "th" : "td"

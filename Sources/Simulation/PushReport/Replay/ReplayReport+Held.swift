@@ -6,13 +6,13 @@ extension ReplayReport {
   var held: Section {
     guard let hold = result.hold else {
       return Section(
-        name: "held", heading: "Held pushes and the morning peak",
+        name: "held", heading: "If pushes were held until they may be sent",
         note: "This replay did not compute when suppressed pushes could be sent later; "
           + "<code>push-fanout replay --hold</code> does.", body: "")
     }
     guard hold.held > 0 else {
       return Section(
-        name: "held", heading: "Held pushes and the morning peak",
+        name: "held", heading: "If pushes were held until they may be sent",
         note: "Nothing that was suppressed would be pushed later.", body: "")
     }
     let suppressed = hold.held + hold.never
@@ -31,8 +31,13 @@ extension ReplayReport {
           + "<strong>\(Figures.short(usual.pushes))</strong>"
       }
     }
+    note += "."
+    let ends = hold.windowsEnd.map {
+      "\(Figures.count($0.users, "user")) in \(Escaping.text($0.zone)) (\(Escaping.text($0.time)))"
+    }
+    if !ends.isEmpty { note += " Quiet hours that end then: \(ends.joined(separator: ", "))." }
     return Section(
-      name: "held", heading: "Held pushes and the morning peak", note: note + ".",
+      name: "held", heading: "If pushes were held until they may be sent", note: note,
       charts: [[holdFigure(hold)].compactMap { $0 }], tables: [holdTable(hold)])
   }
 
@@ -51,9 +56,11 @@ extension ReplayReport {
     let chart = TimeChart(
       edges: span.edges,
       panels: [
-        TimeChart.Panel(title: "Pushes that wait", values: waiting, color: "waiting"),
         TimeChart.Panel(
-          title: "Pushes released per minute", values: released, color: "released"),
+          title: "Pushes that wait", values: waiting, color: OutcomeFamily.quietHours.color),
+        TimeChart.Panel(
+          title: "Pushes released per minute", values: released,
+          color: OutcomeFamily.pushed.color),
       ],
       hits: span.hits { minutes in
         "\(Figures.short(waiting[minutes.upperBound - 1])) wait at the end; "
@@ -63,7 +70,8 @@ extension ReplayReport {
       label: "Held pushes \(name). Most released in a minute: "
         + "\(Figures.exact(peak.count)), at \(CivilTime.text(peak.at)).")
     return ChartFigure(
-      title: "The 36 hours around the greatest release, UTC", draw: chart.draw,
+      title: "From 18 hours before the greatest release to 18 hours after it, UTC",
+      draw: chart.draw,
       remark: chart.remark(span.time),
       table: Table(
         columns: [

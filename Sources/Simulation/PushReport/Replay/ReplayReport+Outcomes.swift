@@ -4,21 +4,24 @@ internal import PushReplay
 /// Why there was a push and why not.
 extension ReplayReport {
   var outcomes: Section {
-    let sorted = result.outcomes.filter { $0.count > 0 }.sorted { $0.count > $1.count }
-    let most = sorted.first?.count ?? 1
-    let table = Table(
-      columns: [("Outcome", .text), ("Decisions", .number), ("Share", .number)],
-      rows: sorted.map { outcome in
-        [
-          Self.outcome(outcome.action, outcome.reason, outcome.scope),
-          Table.Cell(outcome.count),
-          Table.Cell(outcome.count, of: result.decisions).bar(outcome.count, of: most),
-        ]
-      }, becomesCards: true, caption: "Decisions by outcome", file: "outcomes")
-    return Section(
+    Section(
       name: "outcomes", heading: "All outcomes",
       note: "Each decision has one. Below the words: action, reason and scope, as other commands "
-        + "write them.", charts: [], tables: [table])
+        + "write them.", charts: [],
+      tables: [Self.outcomeTable(result.outcomes, result.decisions)])
+  }
+
+  static func outcomeTable(_ outcomes: [OutcomeTotal], _ decisions: Int) -> Table {
+    Table(
+      columns: [("Outcome", .text), ("Decisions", .number), ("Share", .number)],
+      rows: outcomes.filter { $0.count > 0 }.sorted { $0.count > $1.count }.map {
+        [
+          outcome($0.action, $0.reason, $0.scope), Table.Cell($0.count),
+          Table.Cell($0.count, of: decisions).bar(
+            $0.count, of: decisions,
+            color: OutcomeFamily(action: $0.action, reason: $0.reason).color),
+        ]
+      }, becomesCards: true, caption: "Decisions by outcome", file: "outcomes")
   }
 
   /// An outcome: its colour, what it means, and its key, which is all that CSV has.

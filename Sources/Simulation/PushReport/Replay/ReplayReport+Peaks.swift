@@ -1,9 +1,8 @@
+internal import PushModel
 internal import PushReplay
 
 /// The busiest day and the busiest moments.
 extension ReplayReport {
-  // MARK: The busiest day
-
   var busiest: Section {
     let names = roomNames
     let rows = peaks.map { peak, by in
@@ -24,7 +23,9 @@ extension ReplayReport {
       file: "peaks")
     let day = dayFigure
     return Section(
-      name: "peaks", heading: day == nil ? "Peaks" : "The busiest day and the peaks", note: "",
+      name: "peaks",
+      heading: day == nil
+        ? "The busiest seconds and minutes" : "The busiest day, seconds and minutes", note: "",
       charts: [[day].compactMap { $0 }], tables: [table])
   }
 
@@ -53,7 +54,9 @@ extension ReplayReport {
       edges: day.edges,
       panels: [
         TimeChart.Panel(title: "Messages per minute", values: messages, color: "messages"),
-        TimeChart.Panel(title: "Pushes per minute", values: pushes, color: "pushes"),
+        TimeChart.Panel(
+          title: "Pushes per minute", values: pushes,
+          color: OutcomeFamily.pushed.color),
       ],
       hits: day.hits { minutes in
         "\(Figures.count(messages[minutes].reduce(0, +), "message")), "
@@ -76,5 +79,11 @@ extension ReplayReport {
             Table.Cell(pushes[minutes].max() ?? 0),
           ]
         }, caption: "\(name), hour by hour", file: "peak-day"))
+  }
+
+  /// When a peak was: to the second, if it is of a second.
+  private static func instant(_ peak: Peak) -> String {
+    let time = CivilTime(peak.at)
+    return "\(time.date) \(peak.unit == "second" ? time.timeWithSeconds : time.time)"
   }
 }

@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// How the size of rooms matters, and which rooms matter most.
@@ -10,14 +11,6 @@ extension ReplayReport {
   private var rooms: [ConversationTotal] {
     result.conversationTable.filter { $0.decisions > 0 }
       .sorted { ($0.decisions, $1.id) > ($1.decisions, $0.id) }
-  }
-
-  /// `in 617 rooms; in 473 of them messages had recipients`
-  var roomsInWords: String {
-    let count = result.conversationTable.count { $0.decisions > 0 }
-    let all = "in \(Figures.count(result.conversations, "room"))"
-    return count == result.conversations
-      ? all : "\(all); in \(Figures.exact(count)) of them messages had recipients"
   }
 
   var sizes: Section {
@@ -136,8 +129,8 @@ extension ReplayReport {
     let sizes = result.sizes.filter { $0.messages > 0 }
     let series = [
       ("messages", "messages", result.messages, sizes.map(\.messages)),
-      ("decisions", "waiting", result.decisions, sizes.map(\.decisions)),
-      ("pushes", "pushes", result.pushes, sizes.map(\.pushes)),
+      ("decisions", OutcomeFamily.other.color, result.decisions, sizes.map(\.decisions)),
+      ("pushes", OutcomeFamily.pushed.color, result.pushes, sizes.map(\.pushes)),
     ].map { name, color, total, counts in
       GroupedBars.Series(
         name: name, shares: counts.map { Double($0) / Double(max(1, total)) },
@@ -179,16 +172,15 @@ extension ReplayReport {
     let rooms = rooms
     let top = rooms.prefix(Self.roomLimit)
     let sum = top.reduce(0) { $0 + $1.decisions }
-    let most = top.map(\.decisions).max() ?? 1
     let shown = Set(top.map(\.id))
     let table = Table(
       columns: [
         ("Room", .text), ("Members", .number), ("Messages", .number), ("Decisions", .number),
         ("Pushes", .number), ("Push rate", .number),
-      ], rows: top.map { row($0, most) }, becomesCards: true, caption: "Rooms by decisions",
+      ], rows: top.map(row), becomesCards: true, caption: "Rooms by decisions",
       file: "rooms",
       more: result.conversationTable.filter { room in !shown.contains(room.id) }
-        .map { row($0, most) })
+        .map(row))
     let others = result.conversations - rooms.count
     let left =
       others == 0
@@ -205,10 +197,12 @@ extension ReplayReport {
       tables: [table])
   }
 
-  private func row(_ room: ConversationTotal, _ most: Int) -> [Table.Cell] {
+  private func row(_ room: ConversationTotal) -> [Table.Cell] {
     [
-      Table.Cell(id: room.id), Table.Cell(room.members), Table.Cell(room.messages),
-      Table.Cell(room.decisions).bar(room.decisions, of: most), Table.Cell(room.pushes),
+      Table.Cell(room: room.id, name: room.name), Table.Cell(room.members),
+      Table.Cell(room.messages),
+      Table.Cell(room.decisions).bar(room.decisions, of: result.decisions, color: "messages"),
+      Table.Cell(room.pushes),
       Table.Cell(room.pushes, of: room.decisions),
     ]
   }

@@ -4,9 +4,9 @@ internal import PushSupport
 
 /// What happened along time, by the hour of the day and of the week.
 extension ReplayReport {
-  // MARK: Along time
+  // MARK: Over time
 
-  var alongTime: Section {
+  var overTime: Section {
     let bins = bins
     let series = series
     let messages = bins.sums(series.messages, at: series.at)
@@ -19,7 +19,9 @@ extension ReplayReport {
       panels: [
         TimeChart.Panel(
           title: "Messages per \(bins.step.name)", values: messages, color: "messages"),
-        TimeChart.Panel(title: "Pushes per \(bins.step.name)", values: pushes, color: "pushes"),
+        TimeChart.Panel(
+          title: "Pushes per \(bins.step.name)", values: pushes,
+          color: OutcomeFamily.pushed.color),
       ],
       hits: (0..<bins.count).map { bin in
         TimeChart.Hit(
@@ -50,16 +52,14 @@ extension ReplayReport {
         ], rows: rows, caption: "Messages and pushes per \(bins.step.name), UTC", file: "time"))
     let quiet = messages.count { $0 == 0 }
     let note =
-      "The \(bins.step.name) with most messages began "
-      + "<strong>\(bins.step.text(bins.edges[most]))</strong> "
-      + "(\(Figures.exact(messages[most]))), the one with most pushes "
-      + "<strong>\(bins.step.text(bins.edges[mostPushes]))</strong> "
-      + "(\(Figures.short(pushes[mostPushes]))). "
+      "Most messages: <strong>\(Figures.exact(messages[most]))</strong>, "
+      + "\(bins.step.text(bins.edges[most])); most pushes: "
+      + "<strong>\(Figures.short(pushes[mostPushes]))</strong>, "
+      + "\(bins.step.text(bins.edges[mostPushes])). "
       + (quiet == 0
         ? ""
-        : "In \(Figures.exact(quiet)) of \(Figures.exact(bins.count)) there was "
-          + "no message at all.")
-    return Section(name: "time", heading: "Along time", note: note, charts: [[figure]])
+        : "No message in \(Figures.exact(quiet)) of \(Figures.exact(bins.count)) steps.")
+    return Section(name: "time", heading: "Over time", note: note, charts: [[figure]])
   }
 
   // MARK: By the hour of the day
@@ -70,13 +70,11 @@ extension ReplayReport {
       StackedColumns.Series(
         name: entry.family.name,
         values: (0..<24).map { hour in
-          ofHour(hour).reduce(0) { sum, row in
-            entry.indices.reduce(sum) { $0 + row.outcomes[$1] }
-          }
+          ofHour(hour).mean { row in entry.indices.reduce(0) { $0 + row.outcomes[$1] } }
         }, color: entry.family.color)
     }
-    let decisions = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.decisions } }
-    let pushes = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.pushes } }
+    let decisions = (0..<24).map { ofHour($0).mean(\.decisions) }
+    let pushes = (0..<24).map { ofHour($0).mean(\.pushes) }
     let chart = { (arrangement: StackedColumns.Arrangement) in
       StackedColumns(
         names: Self.hourNames, titles: (0..<24).map(Self.hourText), series: series,
@@ -87,13 +85,13 @@ extension ReplayReport {
     }
     let legend = series.map { (name: $0.name, color: $0.color) }
     return Section(
-      name: "hours", heading: "Outcomes by hour of the day",
+      name: "hours", heading: "Outcomes by hour of the day, \(result.timeZone)",
       note: Escaping.text(hoursInWords(decisions, pushes)),
       charts: [
         [
           ChartFigure(
-            title: "Decisions", draw: chart(.stacked).draw, legend: legend,
-            table: hourTotals(decisions, pushes)),
+            title: "Decisions of a mean day", draw: chart(.stacked).draw, legend: legend,
+            table: hourTotals),
           ChartFigure(
             title: "Shares of the hour\u{2019}s decisions", draw: chart(.shares).draw,
             legend: legend, table: hourOutcomes(series, decisions)),
@@ -101,22 +99,15 @@ extension ReplayReport {
       ])
   }
 
-  private func hourTotals(_ decisions: [Int], _ pushes: [Int]) -> Table {
+  private var hourTotals: Table {
     Table(
-      columns: [
-        ("Hour", .text), ("Messages", .number), ("Decisions", .number), ("Pushes", .number),
-        ("Push rate", .number),
-      ],
+      columns: [("Hour", .text)] + Self.meanColumns,
       rows: (0..<24).map { hour in
-        [
-          Table.Cell(hour.padded(to: 2)),
-          Table.Cell(ofHour(hour).reduce(0) { $0 + $1.messages }), Table.Cell(decisions[hour]),
-          Table.Cell(pushes[hour]), Table.Cell(pushes[hour], of: decisions[hour]),
-        ]
-      }, caption: "By hour of the day", file: "hours")
+        [Table.Cell(hour.padded(to: 2))] + Self.means(ofHour(hour)) { $0.mean($1) }
+      }, caption: "A mean day by the hour, \(result.timeZone)", file: "hours")
   }
 
-  private func hourOutcomes(_ series: [StackedColumns.Series], _ decisions: [Int]) -> Table {
+  private func hourOutcomes(_ series: [StackedColumns.Series], _ decisions: [Double]) -> Table {
     Table(
       columns: [
         ("Hour", .text), ("Outcome", .text), ("Decisions", .number), ("Share", .number),
@@ -124,21 +115,19 @@ extension ReplayReport {
       rows: (0..<24).flatMap { hour in
         series.filter { $0.values[hour] > 0 }.map { part in
           [
-            Table.Cell(hour.padded(to: 2)), Table.Cell(part.name), Table.Cell(part.values[hour]),
-            Table.Cell(part.values[hour], of: decisions[hour]),
+            Table.Cell(hour.padded(to: 2)), Table.Cell(part.name),
+            Table.Cell(mean: part.values[hour]),
+            Table.Cell(share: part.values[hour] / decisions[hour]),
           ]
         }
-      }, caption: "Outcomes by hour of the day", file: "hour-outcomes")
-  }
-
-  private func ofHour(_ hour: Int) -> [WeekHour] {
-    stride(from: hour, to: 168, by: 24).map { result.week[$0] }
+      }, caption: "Outcomes of a mean day by the hour, \(result.timeZone)", file: "hour-outcomes")
   }
 
   /// Where the push rate is highest and lowest, of hours that have a thousandth of all decisions.
-  private func hoursInWords(_ decisions: [Int], _ pushes: [Int]) -> String {
-    let rates = (0..<24).filter { decisions[$0] * 1000 >= result.decisions }
-      .map { (hour: $0, rate: Double(pushes[$0]) / Double(max(1, decisions[$0]))) }
+  private func hoursInWords(_ decisions: [Double], _ pushes: [Double]) -> String {
+    let all = decisions.reduce(0, +)
+    let rates = (0..<24).filter { decisions[$0] > 0 && decisions[$0] * 1000 >= all }
+      .map { (hour: $0, rate: pushes[$0] / decisions[$0]) }
     guard let highest = rates.max(by: { $0.rate < $1.rate }),
       let lowest = rates.min(by: { $0.rate < $1.rate }), highest.hour != lowest.hour
     else { return "" }
@@ -154,28 +143,34 @@ extension ReplayReport {
     guard let first = result.first, let last = result.last, Self.isWeek(first, last) else {
       return nil
     }
-    let busiest = result.week.max { $0.pushes < $1.pushes }
-    let note = busiest.map {
-      "Most pushes fall on \(Self.weekdays[$0.weekday - 1]) from \(Self.hourText($0.hour)): "
-        + "\(Figures.share($0.pushes, of: result.pushes)) of all."
-    }
+    let note = Self.busiestHour(result.week, \.pushes)
     let pushes = weekMap(
-      "Pushes by weekday and hour. \(note ?? "")", text: { Figures.short($0) }
-    ) { $0.decisions == 0 ? nil : Double($0.pushes) }
+      "Pushes of a mean week by weekday and hour. \(note)", text: { Figures.short($0) }
+    ) { $0.decisions == 0 ? nil : CollectionOfOne($0).mean(\.pushes) }
     let rate = weekMap(
       "Push rate by weekday and hour.", text: { Figures.percent($0, isExact: $0 == 1) }
     ) { $0.decisions == 0 ? nil : Double($0.pushes) / Double($0.decisions) }
     return Section(
       name: "week", heading: "Hours of the week",
-      note: result.pushes > 0 ? note ?? "" : "",
+      note: note,
       charts: [
         [
           ChartFigure(
-            title: "Pushes, all weeks together", draw: pushes.draw,
+            title: "Pushes of a mean week, \(result.timeZone)", draw: pushes.draw,
             remark: QuantileScale.remark, table: weekdayTable),
-          ChartFigure(title: "Push rate", draw: rate.draw, table: weekTable),
+          ChartFigure(title: "Push rate, \(result.timeZone)", draw: rate.draw, table: weekTable),
         ]
       ])
+  }
+
+  /// The hour of a mean week with most pushes; empty without any.
+  static func busiestHour<Hour: CoveredHour>(_ week: [Hour], _ pushes: (Hour) -> Int) -> String {
+    let means = week.map { CollectionOfOne($0).mean(pushes) }
+    guard let most = means.indices.max(by: { means[$0] < means[$1] }), means[most] > 0 else {
+      return ""
+    }
+    return "In a mean week most pushes fall on \(weekdays[most / 24]) from "
+      + "\(hourText(most % 24)): \(Figures.percent(means[most] / means.reduce(0, +))) of all."
   }
 
   /// Whether there is something of each weekday.
@@ -193,43 +188,51 @@ extension ReplayReport {
       values: values,
       titles: rows.map { row in
         row.map {
-          [
-            "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))",
-            "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
-              + "(\(Figures.share($0.pushes, of: $0.decisions))), "
-              + Figures.count($0.messages, "message"),
+          let hour = CollectionOfOne($0)
+          return [
+            "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour)), "
+              + "mean of \(Figures.mean($0.days))",
+            "\(Figures.mean(hour.mean(\.pushes))) pushes of "
+              + "\(Figures.mean(hour.mean(\.decisions))) decisions "
+              + "(\(Figures.share($0.pushes, of: $0.decisions)))",
           ]
         }
       }, text: text, scale: QuantileScale(values.joined().compactMap { $0 }), label: label)
   }
 
-  private static let weekColumns: [(name: String, kind: Table.Kind)] = [
-    ("Messages", .number), ("Decisions", .number), ("Pushes", .number), ("Push rate", .number),
+  private static let meanColumns: [(name: String, kind: Table.Kind)] = [
+    ("Days", .number), ("Messages", .number), ("Decisions", .number), ("Pushes", .number),
+    ("Push rate", .number),
   ]
 
   private var weekdayTable: Table {
     Table(
-      columns: [("Weekday", .text)] + Self.weekColumns,
+      columns: [("Weekday", .text)] + Self.meanColumns,
       rows: (0..<7).map { day in
-        [Table.Cell(Self.weekdays[day])] + Self.cells(result.week[day * 24..<day * 24 + 24])
-      }, caption: "By weekday", file: "weekdays")
+        let hours = Array(result.week[day * 24..<day * 24 + 24])
+        return [Table.Cell(Self.weekdays[day])]
+          + Self.means(hours, parts: 24) { $0.sumOfMeans($1) }
+      }, caption: "Means of each weekday", file: "weekdays")
   }
 
   private var weekTable: Table {
     Table(
-      columns: [("Hour", .text)] + Self.weekColumns,
-      rows: result.week.map {
-        [Table.Cell(Self.hourOfWeek($0.weekday, $0.hour))] + Self.cells([$0])
+      columns: [("Hour", .text)] + Self.meanColumns,
+      rows: result.week.map { hour in
+        [Table.Cell(Self.hourOfWeek(hour.weekday, hour.hour))] + Self.means([hour]) { $0.mean($1) }
       },
-      caption: "By weekday and hour", file: "week")
+      caption: "Means of each hour of the week", file: "week")
   }
 
-  private static func cells(_ hours: ArraySlice<WeekHour>) -> [Table.Cell] {
-    let decisions = hours.reduce(0) { $0 + $1.decisions }
-    let pushes = hours.reduce(0) { $0 + $1.pushes }
+  /// - Parameter parts: how many of the hours make one of what the means are of.
+  private static func means(
+    _ hours: [WeekHour], parts: Double = 1, _ mean: ([WeekHour], (WeekHour) -> Int) -> Double
+  ) -> [Table.Cell] {
+    let (decisions, pushes) = (mean(hours, \.decisions), mean(hours, \.pushes))
     return [
-      Table.Cell(hours.reduce(0) { $0 + $1.messages }), Table.Cell(decisions), Table.Cell(pushes),
-      Table.Cell(pushes, of: decisions),
+      Table.Cell(mean: hours.reduce(0) { $0 + $1.days } / parts),
+      Table.Cell(mean: mean(hours, \.messages)), Table.Cell(mean: decisions),
+      Table.Cell(mean: pushes), Table.Cell(share: decisions > 0 ? pushes / decisions : nil),
     ]
   }
 

@@ -5,40 +5,49 @@ internal import PushSupport
 /// A replay as one HTML page: its figures, charts drawn as SVG, and the numbers behind them.
 ///
 /// The page needs no network, no script and no other file. Everything that comes from the result is
-/// escaped. The same result gives the same bytes.
+/// escaped. The same result gives the same bytes. A result that follows one user or room has a page
+/// of that alone.
 ///
 /// - Complexity: O(the numbers of the result). A page is about 0.5 MB, however long the replay was.
 /// - Source: docs/report.md
 public struct ReplayReport {
   let result: ReplayResult
-  let title: String
-  let pushPrice: PushPrice?
+  let frame: PageFrame
 
   /// A page of a result.
   ///
   /// - Parameters:
   ///   - title: the page's heading; nil for one with the number of messages.
   ///   - price: what pushes cost; nil for no costs on the page.
+  ///   - note: what readers are to know first, below the answer; nil for nothing.
+  ///   - printsFigures: whether folded sections and the figures behind charts are printed.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself, so that no chart is drawn of
   ///   numbers that cannot be.
   public init(
-    _ result: ReplayResult, title: String? = nil, price: PushPrice? = nil
+    _ result: ReplayResult, title: String? = nil, price: PushPrice? = nil, note: String? = nil,
+    printsFigures: Bool = false
   ) throws(ReportProblem) {
     try ResultCheck.check(result)
     self.result = result
-    pushPrice = price
-    self.title = title ?? "Replay of \(Figures.count(result.messages, "message"))"
+    let usual =
+      result.follow.map { "What became of messages: \($0.name(in: result))" }
+      ?? "Replay of \(Figures.count(result.messages, "message"))"
+    frame = PageFrame(
+      title: title ?? usual, price: price, note: note, printsFigures: printsFigures)
   }
 
   /// The whole file.
   public var html: String {
-    Page(title: title, lead: lead, sections: sections, foot: foot).html
+    frame.html(
+      answer: result.decisions > 0 || result.follow != nil ? Self.answer(result) : "", frame: about,
+      sections, foot: foot)
   }
 
   /// The exact figures behind each chart, and those of the tables.
   public var figures: [FigureTable] { sections.flatMap(\.figures) }
 
   private var sections: [Section] {
+    if let follow = result.follow { return self.follow(follow) + [limits.folded] }
     guard result.decisions > 0 else {
       let why = result.messages == 0 ? "There were no messages." : "No message had a recipient."
       return [
@@ -48,37 +57,24 @@ public struct ReplayReport {
       ]
     }
     return [
-      headline, follow, alongTime, hours, localTime, week, sizes, people, busiest, held, price,
-      conversations, outcomes, limits,
+      pictures, overTime, week, neverReached, held, price, conversations, outcomes.folded,
+      hours.folded, sizes.folded, busiest.folded, limits.folded,
     ].compactMap { $0 }
   }
 
-  private var lead: String {
-    var parts = ["Rules of <strong>\(Escaping.text(rulesName))</strong>"]
+  /// When, where, and by whose rules.
+  private var about: String {
+    var parts: [String] = []
     if let first = result.first, let last = result.last {
-      let from = CivilTime.text(first)
-      let to =
-        CivilTime(last).date == CivilTime(first).date
-        ? CivilTime(last).time : CivilTime.text(last)
-      parts.insert("<strong>\(from) to \(to) UTC</strong> (\(duration(first, last)))", at: 0)
+      parts.append(PageFrame.span(first, last))
     }
-    let zone =
-      "Hours of the day and weekdays are those of "
-      + "<strong>\(Escaping.text(result.timeZone))</strong>, all other times UTC."
-    let answer = result.decisions > 0 ? Self.answer(result) : ""
-    return (answer.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(answer))</p>\n")
-      + "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
+    if result.follow == nil { parts.append(Figures.count(result.conversations, "room")) }
+    parts.append("Rules of \(Escaping.text(rulesName))")
+    return parts.joined(separator: ". ") + ". " + PageFrame.zone(result.timeZone)
   }
 
   private var rulesName: String {
     RuleSet(rawValue: result.rules)?.vendorName ?? result.rules
-  }
-
-  private func duration(_ first: Int64, _ last: Int64) -> String {
-    let days = (last - first) / CivilTime.dayMilliseconds
-    if days >= 800 { return "\(Figures.fixed(Double(days) / 365.2425, decimals: 1)) years" }
-    if days >= 3 { return Figures.count(Int(days) + 1, "day") }
-    return Figures.seconds(Double(last - first) / 1000)
   }
 
   private var foot: String {
@@ -98,7 +94,7 @@ public struct ReplayReport {
     ].filter { $0.1 > 0 }
     let input = counts.map { "\(Figures.exact($0.1)) \($0.0)" }.joined(separator: ", ")
     return Section(
-      name: "limits", heading: "What this rests on",
+      name: "limits", heading: "What went in, and what this does not know",
       note: "", body: Limits.list(["What went in: \(input)."] + Limits.assumed))
   }
 }
@@ -130,6 +126,10 @@ extension ReplayReport {
 
   var bins: TimeBins {
     TimeBins((result.first ?? 0)...(result.last ?? 0), least: series.step)
+  }
+
+  func ofHour(_ hour: Int) -> [WeekHour] {
+    stride(from: hour, to: 168, by: 24).map { result.week[$0] }
   }
 
   static let weekdays = [

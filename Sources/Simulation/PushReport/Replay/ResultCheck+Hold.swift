@@ -18,6 +18,7 @@ extension ResultCheck {
       try checkSum(
         [outcome.held, outcome.never], is: all.count, "hold.outcomes[\(row)], held and never")
     }
+    for end in hold.windowsEnd { try checkCount(end.users, "hold.windowsEnd.users") }
     try checkSeries(of: hold)
     try checkPeaks(of: hold)
     try checkAroundPeak(hold)

@@ -93,14 +93,16 @@ struct ResultCheck: ResultChecks {
     }
   }
 
-  private func check(
-    _ series: TimeSeries, _ field: String, step: Int64
+  /// - Parameter outcomes: those that the series has columns of; nil for the result's.
+  func check(
+    _ series: TimeSeries, _ field: String, step: Int64, outcomes totals: [OutcomeTotal]? = nil
   ) throws(ReportProblem) {
     var columns = [
       ("messages", series.messages), ("decisions", series.decisions), ("pushes", series.pushes),
     ]
     if let outcomes = series.outcomes {
-      try checkLength(outcomes.count, result.outcomes.count, "\(field).outcomes")
+      try checkLength(
+        outcomes.count, (totals ?? result.outcomes).count, "\(field).outcomes")
       columns += outcomes.enumerated().map { ("outcomes[\($0.offset)]", $0.element) }
     }
     try check(series.at, series.step, columns, field, step: step)
@@ -157,6 +159,7 @@ struct ResultCheck: ResultChecks {
       }
       try checkRow(hour.outcomes, hour.decisions, hour.pushes, "week[\(row)]")
     }
+    try checkDays(result.week) { $0.messages }
     if let hours = result.pushesByLocalHour {
       try checkLength(hours.count, 24, "pushesByLocalHour")
       try checkSum(hours, is: result.pushes, "pushesByLocalHour")

@@ -21,11 +21,11 @@ enum Escaping {
     return result
   }
 
-  /// An id as HTML, cut after ``maximumCount`` characters.
-  static func identifier(_ id: String) -> String {
+  /// An id as HTML, cut after ``maximumCount`` characters or another limit.
+  static func identifier(_ id: String, limit: Int = maximumCount) -> String {
     let scalars = id.unicodeScalars
     let cut = scalars.index(
-      scalars.startIndex, offsetBy: maximumCount, limitedBy: scalars.endIndex)
+      scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex)
     guard let cut, cut != scalars.endIndex else { return text(id) }
     return text(String(scalars[..<cut])) + "\u{2026}"
   }

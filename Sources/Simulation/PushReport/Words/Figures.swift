@@ -10,29 +10,40 @@ enum Figures {
     (number < 0 ? "\u{2212}" : "") + number.magnitude.grouped
   }
 
-  /// Three digits and a letter: `1.23 M`; below ten thousand the whole number.
+  /// Three digits and a unit: `1.23 M`, `2.24 billion`; below ten thousand the whole number.
   static func short(_ number: Double) -> String {
     let size = number.magnitude
     if size < 9_999.5 {
       return size < 100 && size != size.rounded() ? digits(number) : exact(whole(number))
     }
     // A thousandth below, so that 999,950 is 1 M and not 1000 k.
-    for (unit, name) in [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")]
-    where size >= unit * 0.9995 {
+    for (unit, name) in [
+      (1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "M"),
+    ] where size >= unit * 0.9995 {
       return digits(number / unit) + space + name
     }
     return digits(number / 1e3) + space + "k"
   }
 
-  /// Three digits and a letter.
+  /// Three digits and a unit.
   static func short(_ number: Int) -> String { short(Double(number)) }
 
-  /// A mark of an axis: `1.5 M`.
+  /// A mark of an axis: `1.5 M`, `2 bn`.
   static func tick(_ number: Double) -> String {
     let parts = short(number).split(separator: "\u{A0}", maxSplits: 1)
-    let unit = parts.count > 1 ? space + parts[1] : ""
-    return withoutZeros(String(parts[0])) + unit
+    guard parts.count > 1 else { return withoutZeros(String(parts[0])) }
+    // An axis has no room for billions.
+    let unit = parts[1].hasSuffix("illion") ? "\(parts[1].first!)n" : String(parts[1])
+    return withoutZeros(String(parts[0])) + space + unit
   }
+
+  /// A mean: whole if it is or has three digits, else with decimals.
+  static func mean(_ number: Double) -> String {
+    number == number.rounded() ? exact(whole(number)) : digits(number)
+  }
+
+  /// A difference with its sign; of nothing `0`.
+  static func signed(_ number: Int) -> String { (number > 0 ? "+" : "") + exact(number) }
 
   /// A mark of an axis of shares: `12.5 %`.
   static func tick(percent share: Double) -> String {
@@ -54,15 +65,9 @@ enum Figures {
   /// A share of 0...1 as percent; one that is nearly nothing or everything does not become it.
   static func percent(_ share: Double, isExact: Bool = false) -> String {
     if isExact { return fixed(share * 100, decimals: 0) + space + "%" }
-    if share > 0, share < 0.0005 {
-      return share < 0.000_05 ? "<\(space)0.01\(space)%" : twoDecimals(share)
-    }
+    if share > 0, share < 0.0005 { return "<\(space)0.1\(space)%" }
     if share < 1, share >= 0.9995 { return ">\(space)99.9\(space)%" }
     return fixed(share * 100, decimals: 1) + space + "%"
-  }
-
-  private static func twoDecimals(_ share: Double) -> String {
-    fixed(share * 100, decimals: 2) + space + "%"
   }
 
   /// Seconds in the unit that suits them: `1.23 ms`, `4.56 s`, `3 min 20 s`, `2 h 5 min`.
