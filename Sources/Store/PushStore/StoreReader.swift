@@ -111,6 +111,17 @@ public final class StoreReader: Sendable {
     try read(canRepeat: false) { try $0.forEachRecord(body) }
   }
 
+  /// The same, with members many at a time.
+  package func forEachRecord(
+    content: (ContentDirectory) throws -> Void, _ body: (SettingsRecord) throws -> Void,
+    members: (StoredMembers) throws -> Void
+  ) throws {
+    try read(canRepeat: false) { queries in
+      try content(try queries.contentDirectory())
+      try queries.forEachRecord(body, members: members)
+    }
+  }
+
   /// The same; before the first record it calls `content` with how pushes look, as of the same
   /// commit.
   public func forEachRecord(
@@ -157,6 +168,15 @@ extension SettingsQueries {
   }
 
   func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
+    try forEachRecord(body) { members in
+      try members.forEach { try body(.member($0, of: $1, $2)) }
+    }
+  }
+
+  /// The same; members are given many at a time.
+  func forEachRecord(
+    _ body: (SettingsRecord) throws -> Void, members: (StoredMembers) throws -> Void
+  ) throws {
     let settings = try MemberSettingRows(self)
     try body(.app(try app()))
     var users: [Identifier] = []
@@ -171,26 +191,58 @@ extension SettingsQueries {
       if state == .removed { return }
       try body(.conversation(id, conversation ?? ConversationSettings()))
     }
-    var room: (number: Int64, id: Identifier)?
-    // The members of a conversation are anywhere among the users: looked for together, they are
-    // found at once, and not each after the row of the one before.
-    var members: [(user: Int, settings: MemberSettings)] = []
-    var ids: [Identifier] = []
-    func flush() throws {
-      guard let room else { return }
-      for member in members { ids.append(users[member.user]) }
-      for (member, id) in zip(members, ids) { try body(.member(id, of: room.id, member.settings)) }
-      members.removeAll(keepingCapacity: true)
-      ids.removeAll(keepingCapacity: true)
-    }
+    var found = StoredMembers(users: users)
+    var room: Int64?
     try forEachMember(settings) { user, conversation, member in
-      if room?.number != conversation || members.count == 1024 {
-        try flush()
-        room = (conversation, try known(conversations.find(conversation), "members.conversation"))
+      if found.count == StoredMembers.limit {
+        try members(found)
+        found = StoredMembers(users: users)
+        room = nil
+      }
+      if room != conversation {
+        found.begin(try known(conversations.find(conversation), "members.conversation"))
+        room = conversation
       }
       let isUser = user > 0 && user <= Int64(users.count)
-      members.append((try known(isUser ? Int(user) - 1 : nil, "members.user"), member))
+      found.append(try known(isUser ? UInt32(user - 1) : nil, "members.user"), member)
     }
-    try flush()
+    try members(found)
+  }
+}
+
+/// Members as they are stored, some thousand at a time. The members of a conversation are anywhere
+/// among the users, so their ids are looked for where they are used, which may be another thread.
+package struct StoredMembers: Sendable {
+  static let limit = 4096
+  private let users: [Identifier]
+  private var rows: [(user: UInt32, settings: MemberSettings)] = []
+  private var runs: [(conversation: Identifier, start: Int)] = []
+
+  fileprivate init(users: [Identifier]) {
+    self.users = users
+    rows.reserveCapacity(Self.limit)
+  }
+
+  /// The number of members.
+  package var count: Int { rows.count }
+
+  fileprivate mutating func begin(_ conversation: Identifier) {
+    runs.append((conversation, rows.count))
+  }
+
+  fileprivate mutating func append(_ user: UInt32, _ settings: MemberSettings) {
+    rows.append((user, settings))
+  }
+
+  /// Calls `body` with each user, conversation and what is set.
+  package func forEach(
+    _ body: (Identifier, _ conversation: Identifier, MemberSettings) throws -> Void
+  ) rethrows {
+    // Before they are used: the processor then waits for many at once.
+    let ids = rows.map { users[Int($0.user)] }
+    for (index, run) in runs.enumerated() {
+      let end = index + 1 < runs.count ? runs[index + 1].start : rows.count
+      for row in run.start..<end { try body(ids[row], run.conversation, rows[row].settings) }
+    }
   }
 }

@@ -16,26 +16,53 @@ extension StoreReader {
   /// - Complexity: O(settings).
   @discardableResult public func export(to output: OutputFile) throws -> Int {
     var lines = ExportedLines(output)
-    try forEachRecord(content: { lines.content = $0 }) { try lines.write($0) }
+    try forEachRecord(content: { lines.content = $0 }) {
+      try lines.write($0)
+    } members: {
+      try lines.write($0)
+    }
     return try lines.finish()
   }
 }
 
 /// Has lines made of records beside the thread that reads them.
 private struct ExportedLines {
-  /// Records that become lines together.
+  /// What becomes lines together.
   private struct Batch: Sendable {
     var records: [SettingsRecord] = []
+    var members: StoredMembers?
     var rules = AppSettings().rules
     /// Those of the conversations that are no groups, where there are members.
     var kinds: [Identifier: ConversationKind] = [:]
-    var content: ContentDirectory
+    var content = ContentDirectory()
+
+    var lines: [UInt8] {
+      if let members {
+        var lines = MemberLines(members.count, rules, kinds: kinds, content)
+        members.forEach { lines.add($0, of: $1, $2) }
+        return lines.end()
+      }
+      return records.reduce(into: []) { $0 += line(of: $1) }
+    }
+
+    private func line(of record: SettingsRecord) -> [UInt8] {
+      switch record {
+      case .app(let app): SettingsEncoder.app(app)
+      case .user(let id, let user): SettingsEncoder.user(id, user, rules, content.user(id))
+      case .conversation(let id, let settings):
+        SettingsEncoder.conversation(id, settings, name: content.name(of: id))
+      case .member(let user, let id, let member, _):
+        SettingsEncoder.member(
+          user, of: id, kinds[id] ?? .group, member, rules,
+          nickname: content.nickname(of: user, in: id))
+      }
+    }
   }
 
   private static let batchSize = 4096
   private let output: OutputFile
   private let pipeline: OrderedPipeline<Void, Batch, [UInt8]>
-  private var batch: Batch
+  private var batch = Batch()
   /// Those of the conversations that are no groups, which come before members.
   private var kinds: [Identifier: ConversationKind] = [:]
   private var count = 0
@@ -44,10 +71,8 @@ private struct ExportedLines {
 
   init(_ output: OutputFile) {
     self.output = output
-    batch = Batch(content: ContentDirectory())
     pipeline = OrderedPipeline(threads: Fanout.coreCount, takerWorks: true, makeWorker: {}) {
-      batch, _ in
-      SettingsEncoder.lines(of: batch.records, batch.rules, kinds: batch.kinds, batch.content)
+      batch, _ in batch.lines
     }
   }
 
@@ -61,12 +86,20 @@ private struct ExportedLines {
     if batch.records.count == Self.batchSize { try submit() }
   }
 
+  mutating func write(_ members: StoredMembers) throws(OutputProblem) {
+    try submit()
+    batch.members = members
+    batch.kinds = kinds
+    count += members.count
+    try submit()
+    (batch.members, batch.kinds) = (nil, [:])
+  }
+
   private mutating func submit() throws(OutputProblem) {
+    if batch.records.isEmpty && batch.members == nil { return }
     if pipeline.isFull { try writeNext() }
-    if case .member = batch.records.last { batch.kinds = kinds }
     pipeline.submit(batch)
     batch.records = []
-    batch.records.reserveCapacity(Self.batchSize)
   }
 
   private func writeNext() throws(OutputProblem) {

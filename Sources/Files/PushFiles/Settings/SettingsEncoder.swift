@@ -94,41 +94,49 @@ public enum SettingsEncoder {
   ) -> [UInt8] {
     Line(membersOf: conversation).end(user, kind, member, rules, nickname)
   }
+}
 
-  /// Many records, one after the other; the app's rules are known.
-  ///
+/// The lines of many members, one after the other.
+package struct MemberLines {
+  private let rules: RuleSet
+  private let kinds: [Identifier: ConversationKind]
+  private let content: ContentDirectory
+  private let hasNicknames: Bool
+  private var bytes: [UInt8] = []
+  /// The beginning of the lines of a conversation's members.
+  private var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
+
   /// - Parameters:
   ///   - kinds: those of the conversations that are no groups.
   ///   - content: how pushes look by the records.
-  package static func lines(
-    of records: [SettingsRecord], _ rules: RuleSet, kinds: [Identifier: ConversationKind],
+  package init(
+    _ count: Int, _ rules: RuleSet, kinds: [Identifier: ConversationKind],
     _ content: ContentDirectory
-  ) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(records.count * 128)
-    // The beginning of the lines of a conversation's members.
-    var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
-    for record in records {
-      switch record {
-      case .app(let app): bytes += Self.app(app)
-      case .user(let id, let user): bytes += Self.user(id, user, rules, content.user(id))
-      case .conversation(let id, let settings):
-        bytes += conversation(id, settings, name: content.name(of: id))
-      case .member(let user, let id, let member, _):
-        if last?.conversation != id {
-          last = (id, Line(membersOf: id).bytes, kinds[id] ?? .group)
-        }
-        guard let last else { continue }
-        bytes += last.start
-        let line = Line(continuing: bytes)
-        bytes = []
-        bytes = line.end(
-          user, last.kind, member, rules,
-          rules.fields.contains(.nickname) ? content.nickname(of: user, in: id) : nil)
-      }
-    }
-    return bytes
+  ) {
+    self.rules = rules
+    self.kinds = kinds
+    self.content = content
+    hasNicknames = rules.fields.contains(.nickname)
+    bytes.reserveCapacity(count * 128)
   }
+
+  package mutating func add(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
+  ) {
+    if last?.conversation != conversation {
+      last = (conversation, Line(membersOf: conversation).bytes, kinds[conversation] ?? .group)
+    }
+    guard let last else { return }
+    bytes.append(contentsOf: last.start)
+    var lines: [UInt8] = []
+    swap(&lines, &bytes)
+    bytes = Line(continuing: lines).end(
+      user, last.kind, member, rules,
+      hasNicknames ? content.nickname(of: user, in: conversation) : nil)
+  }
+
+  /// All lines.
+  package consuming func end() -> [UInt8] { bytes }
 }
 
 /// A JSON object as it is written.
