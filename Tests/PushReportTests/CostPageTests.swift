@@ -108,7 +108,7 @@ import Testing
     #expect(html.utf8.count < 800_000)
     #expect(html.contains("large: 1,000 messages, 1,000 decisions, 1,000 pushed (100"))
     // What would make it long is left out.
-    let long = String(repeating: "x", count: 101)
+    let long = String(repeating: "x", count: 131)
     result.follow?.explain = long
     let once = try ReplayReport(result).html
     #expect(once.utf8.count < html.utf8.count && once.contains("<code>\(long)</code>"))

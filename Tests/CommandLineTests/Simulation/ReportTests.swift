@@ -59,6 +59,9 @@ import Testing
       #expect(page.contains("RongCloud") && page.contains("Asia/Shanghai"))
       let printed = try place.run("report", "a.json", "--title", "A & <b>")
       #expect(printed.status == 0 && printed.output == page)
+      let noted = try place.run("report", "a.json", "--note", "Made up & true", "--print-figures")
+      #expect(noted.output.contains("<p class=\"caveat\">Made up &amp; true</p>"))
+      #expect(noted.output.contains("<body class=\"figures-on-paper\">"))
       let unpacked = try place.shell(
         "gzip -k a.json && \"$0\" report a.json.gz --title 'A & <b>' && rm a.json.gz")
       #expect(unpacked.status == 0 && unpacked.output == page)

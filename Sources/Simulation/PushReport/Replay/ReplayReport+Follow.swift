@@ -108,7 +108,7 @@ extension ReplayReport {
 
   /// Whether rows have commands, which must not make the page much longer.
   private static func explains(_ follow: FollowResult) -> Bool {
-    (follow.explain?.utf8.count ?? 0) * follow.messages.count <= 100_000
+    (follow.explain?.utf8.count ?? 0) * follow.messages.count <= 130_000
   }
 
   private func table(_ follow: FollowResult) -> Table {
@@ -118,7 +118,7 @@ extension ReplayReport {
     if follow.conversation == nil { columns.append(("Room", .text)) }
     columns += [("From", .text), ("Mentions", .text)]
     if !ofUser { columns += [("Recipients", .number), ("Pushes", .number)] }
-    columns.append((ofUser ? "What became of it, and why" : "Most often", .prose))
+    columns.append((ofUser ? "Outcome" : "Most often", .prose))
     let explain = Self.explains(follow) ? follow.explain : nil
     if explain != nil { columns.append(("Explain", .prose)) }
     let rows = follow.messages.map { message in
@@ -146,7 +146,7 @@ extension ReplayReport {
       return row
     }
     return Table(
-      columns: columns, rows: rows, becomesCards: true, scrolls: true,
+      columns: columns, rows: rows, becomesCards: true,
       caption: "Messages, and why each did or did not push", file: "messages")
   }
 
