@@ -127,7 +127,8 @@ let package = Package(
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "CBuildCommit", "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "CBuildCommit", "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout",
+        "PushContent",
         "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
         "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

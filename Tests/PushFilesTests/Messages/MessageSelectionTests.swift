@@ -23,7 +23,8 @@ import Testing
       var skipped: [Int?] = []
       var reads = 0
       let selection = MessageSelection(
-        [try reader()], ids: ids, skipped: { skipped.append($0.line) }, progress: { _ in reads += 1 })
+        [try reader()], ids: ids, skipped: { skipped.append($0.line) },
+        progress: { _ in reads += 1 })
       var found: [Int64] = []
       while let message = try selection.next() { found.append(message.at.milliseconds) }
       #expect(found == (ids == ["a"] ? [1, 3] : [1, 2, 3]))
