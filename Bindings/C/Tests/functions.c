@@ -841,7 +841,7 @@ static void arrow_in(void) {
   };
   const char *words[] = {
     "users:2: the column \"id\" has offsets that descend or are out of range",
-    "users:2: \"level\" cannot be \"ann\"; it is one of default, all, mention, none",
+    "users:2: \"level\" cannot be \"ann\"; did you mean all? It is one of default, all, mention, none",
     "users:1: unknown field \"colour\"",
     ("users.level: a column of the type \"z\" cannot be read; it must be text, integers, bool, a "
      "timestamp, a struct or a list"),
