@@ -182,7 +182,7 @@ import Testing
           "messages.ndjson:6: the JSON ends too early; the line was cut off",
           "push-fanout: bad message lines left out: 3",
         ])
-      #expect(run.errorLines.last?.hasPrefix("2 messages, 5 decisions, 3 pushes, ") == true)
+      #expect(run.errorLines.last?.hasPrefix("2 messages, 5 decisions, 3 pushed, ") == true)
       #expect(run.status == 1)
 
       try place.write(SmallWorld.messages, as: "messages.ndjson")
