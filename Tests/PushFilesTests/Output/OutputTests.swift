@@ -94,13 +94,13 @@ import Testing
         messages                2
         decisions          12,448
         pushes                100  0.8 %
-        local                   2  0.0 %
+        local                   2  < 0.1 %
 
         action  reason             scope                    count     share
         none    quietHours         app                     12,345    99.2 %
         push    allowed            default                    100     0.8 %
-        local   allowed            appKey                       2     0.0 %
-        none    chatRoom           -                            1     0.0 %\n
+        local   allowed            appKey                       2   < 0.1 %
+        none    chatRoom           -                            1   < 0.1 %\n
         """)
     #expect(
       try write([], as: .summary, summaryAsJSON: true) == #"""
