@@ -113,7 +113,8 @@ import Testing
     #expect(
       try service.decide(ndjson: messages, as: .summary).text == """
         {"messages":3,"decisions":6,"counts":{"none/notMentioned/conversation":1,\
-        "none/quietHours/app":1,"push/allowed/conversation":1,"push/allowed/default":3}}
+        "none/quietHours/app":1,"push/allowed/conversation":1,"push/allowed/default":3},\
+        "unknownConversations":1}
 
         """)
     #expect(throws: ServiceError.notInBytes("npy")) {
