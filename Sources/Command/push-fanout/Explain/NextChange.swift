@@ -69,8 +69,9 @@ struct NextChange: ParsableCommand {
       Terminal.printResult(
         json
           ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
-          : ServiceText.plainAnswer(
-            answer, at: instant, isNow: at == nil, zone: version.timeZone(of: user)))
+          : Terminal.styled(
+            ServiceText.plainAnswer(
+              answer, at: instant, isNow: at == nil, zone: version.timeZone(of: user))))
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")
     } catch FanoutError.unknownUser(let id) {

@@ -54,11 +54,11 @@ enum Terminal {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// An explanation for standard output: on a terminal in colour, each line broken to fit.
-  static func styled(_ explanation: String) -> String {
-    guard outputIsTerminal else { return explanation }
+  /// An answer for standard output: on a terminal in colour, each line broken to fit.
+  static func styled(_ answer: String) -> String {
+    guard outputIsTerminal else { return answer }
     let columns = width(of: STDOUT_FILENO)
-    let lines = explanation.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = answer.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.enumerated().map { index, line in
       if line.hasPrefix("{") { return String(line) }  // a payload
       let isStop = line.hasPrefix("STOP")
