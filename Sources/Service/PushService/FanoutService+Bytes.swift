@@ -30,14 +30,8 @@ extension FanoutService {
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
     let version = version ?? engine.currentVersion
     var refused: UnknownZoneUsers?
-    var unknown = UnknownNames()
-    try writer.write(by: engine, on: version) {
+    try writer.write(by: engine, on: version, line: { reader.lineNumber }) {
       let message = try reader.next()
-      if let id = message?.conversation, engine.memberCount(of: id) == 0,
-        engine.conversation(id) == nil
-      {
-        unknown.add(id, line: reader.lineNumber)
-      }
       if refused == nil, version.refusesUsers, let message {
         let users = version.refusedRecipients(of: message)
         if !users.isEmpty { refused = users.reduce(into: UnknownZoneUsers()) { $0.add($1) } }
@@ -45,7 +39,7 @@ extension FanoutService {
       return message
     }
     if let refused { throw FanoutError.unknownZones(refused) }
-    try writer.finish(unknown: unknown)
+    try writer.finish()
     return output.bytes
   }
 

@@ -175,7 +175,7 @@ struct Evaluate: ParsableCommand {
         target, format: format, showsDevices: devices, summaryAsJSON: json,
         threads: fanout.threads)
       let run = try decide(fanout, selection, writer, bar)
-      try writer.finish(unknown: run.unknown)
+      try writer.finish()
       try finish(target, run)
       return run
     }
@@ -197,25 +197,19 @@ struct Evaluate: ParsableCommand {
     defer { bar.finish() }
     let version = fanout.currentVersion
     var refused = RefusedRecipients()
-    var unknown = UnknownNames()
-    try writer.write(by: fanout) {
+    try writer.write(by: fanout, line: { selection.lineNumber }) {
       bar.update(
         selection.progress,
         [writer.messageCount.counted("message"), writer.totals.total.counted("decision")])
     } next: {
       let message = try selection.next()
-      guard let message else { return nil }
-      refused.add(version.refusedRecipients(of: message))
-      let id = message.conversation
-      if fanout.memberCount(of: id) == 0, fanout.conversation(id) == nil {
-        unknown.add(id, line: selection.lineNumber)
-      }
+      if let message { refused.add(version.refusedRecipients(of: message)) }
       return message
     }
     try selection.checkAllFound()
     return Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals, unknown: unknown, refused: refused)
+      totals: writer.totals, unknown: writer.unknown, refused: refused)
   }
 
   /// Ends the output: what goes to standard output is written before the error that some recipients
@@ -242,7 +236,6 @@ struct Evaluate: ParsableCommand {
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
     var refused = RefusedRecipients()
-    var unknown = UnknownNames()
     var evaluator = ReferenceEvaluator(settings, zoneOffset: zoned.zones.offset)
     try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
@@ -253,15 +246,15 @@ struct Evaluate: ParsableCommand {
       guard let message else { return nil }
       refused.add(zoned.refusedRecipients(of: message))
       if settings.conversation(message.conversation) == nil {
-        unknown.add(message.conversation, line: selection.lineNumber)
+        writer.unknown.add(message.conversation, line: selection.lineNumber)
       }
       return message
     }
     try selection.checkAllFound()
-    try writer.finish(unknown: unknown)
+    try writer.finish()
     let run = Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals, unknown: unknown, refused: refused)
+      totals: writer.totals, unknown: writer.unknown, refused: refused)
     try finish(target, run)
     return run
   }

@@ -9,6 +9,10 @@ final class EncodedBatch: @unchecked Sendable {
   private let encoder: any DecisionEncoder
   private let threads: Int
   private var messages: [Message] = []
+  /// The line of each message.
+  private var lines: [Int] = []
+  /// The messages of conversations without members.
+  private var memberless: [Int] = []
   /// The ordinal of the first message in the run.
   private var number = 0
   private var arena = EncodingArena()
@@ -30,10 +34,12 @@ final class EncodedBatch: @unchecked Sendable {
 
   /// Fills the batch with the next messages.
   ///
-  /// - Parameter number: the ordinal of the first.
+  /// - Parameters:
+  ///   - number: the ordinal of the first.
+  ///   - line: the line of the message that was read last.
   /// - Returns: whether there may be more.
   func read(
-    _ number: Int, for engine: Fanout, _ next: () throws -> Message?
+    _ number: Int, for engine: Fanout, line: () -> Int, _ next: () throws -> Message?
   ) rethrows -> Bool {
     begin(number)
     let kind = type(of: encoder)
@@ -41,6 +47,7 @@ final class EncodedBatch: @unchecked Sendable {
       guard let message = try next() else { return false }
       if kind.needsResults { memberCount += engine.memberCount(of: message.conversation) }
       messages.append(message)
+      lines.append(line())
     }
     return true
   }
@@ -57,9 +64,17 @@ final class EncodedBatch: @unchecked Sendable {
         list.withMessage(index) {
           arena.encode($0, number: number + index, result, by: encoder, threads: threads)
         }
+        if result.memberCount == 0 { memberless.append(index) }
       }
     }
     self.arena = arena
+  }
+
+  /// Notes the messages to conversations that the settings do not have.
+  func note(_ unknown: inout UnknownNames, _ engine: Fanout) {
+    for index in memberless where engine.conversation(messages[index].conversation) == nil {
+      unknown.add(messages[index].conversation, line: lines[index])
+    }
   }
 
   /// Encodes messages that were decided.
@@ -81,6 +96,8 @@ final class EncodedBatch: @unchecked Sendable {
     self.number = number
     memberCount = 0
     messages.removeAll(keepingCapacity: true)
+    lines.removeAll(keepingCapacity: true)
+    memberless.removeAll(keepingCapacity: true)
     arena.removeAll()
   }
 

@@ -14,6 +14,9 @@ public final class FanoutWriter {
 
   /// Counts over all messages so far.
   public private(set) var totals = OutcomeCounts()
+  /// The conversations of messages that the settings do not have, which a `summary` names. Where
+  /// another evaluator than the engine decides, it is the caller who adds them.
+  public var unknown = UnknownNames()
   /// The number of messages so far.
   public private(set) var messageCount = 0
 
@@ -61,13 +64,14 @@ public final class FanoutWriter {
   ///
   /// - Parameters:
   ///   - engine: decides each few hundred messages on the version that is then current.
+  ///   - line: the line of the message that ``next`` gave last, for ``unknown``.
   ///   - progress: called when messages were written, on the caller's thread.
   ///   - next: the next message; nil at the end. Called on the caller's thread.
   /// - Throws: what `next` throws, once the messages before are written, or an ``OutputProblem``.
   /// - Complexity: memory for some thousand messages, whatever their number.
   public func write(
-    by engine: Fanout, on version: FanoutVersion? = nil, progress: () -> Void = {},
-    next: () throws -> Message?
+    by engine: Fanout, on version: FanoutVersion? = nil, line: () -> Int = { 0 },
+    progress: () -> Void = {}, next: () throws -> Message?
   ) throws {
     let pipeline = OrderedPipeline<FanoutResult, EncodedBatch, Void>(
       threads: threads, takerWorks: true, makeWorker: { FanoutResult() }
@@ -83,13 +87,14 @@ public final class FanoutWriter {
     while true {
       while case .success(true) = read, !pipeline.isFull, members < limit {
         let batch = spareBatch()
-        read = Result { try batch.read(number, for: engine, next) }
+        read = Result { try batch.read(number, for: engine, line: line, next) }
         number += batch.messageCount
         members += batch.memberCount
         pipeline.submit(batch)
       }
       guard let (batch, _) = pipeline.take() else { break }
       members -= batch.memberCount
+      batch.note(&unknown, engine)
       try put(batch)
       progress()
     }
@@ -166,10 +171,7 @@ public final class FanoutWriter {
   }
 
   /// Writes what the format ends with, once, behind all messages.
-  ///
-  /// - Parameter unknown: the conversations of messages that the settings do not have, which a
-  ///   `summary` names.
-  public func finish(unknown: UnknownNames = UnknownNames()) throws(OutputProblem) {
+  public func finish() throws(OutputProblem) {
     try output.put(encoder.trailer(messageCount, totals, unknown))
   }
 

@@ -74,14 +74,14 @@ public final class MessageSelection {
     while true {
       do throws(FileProblem) {
         let item = try read()
-        guard let item else {
+        if item == nil {
           guard let next = others.popLast() else { return nil }
           reader = next
           continue
         }
-        progressed?(progress)
+        if let progressed { progressed(progress) }
         if takesAll { return item }
-        let id = id(item)
+        guard let id = item.map(id) else { return nil }
         guard isFound[id] != nil else { continue }
         isFound[id] = true
         return item

@@ -61,8 +61,7 @@ public struct UnknownNames: Sendable {
 
   /// Of conversations of messages, in a line.
   public var note: String {
-    "\(recordCount.grouped) \(recordCount == 1 ? "message" : "messages") to unknown conversations: "
-      + text
+    "\(recordCount.counted("message")) to unknown conversations: \(text)"
   }
 
   /// The first three with their lines, and how many more there are.
