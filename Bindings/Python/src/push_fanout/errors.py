@@ -20,7 +20,7 @@ class Error(Exception):
     ...     Fanout.from_ndjson(b'{"kind":"user","id":"u1","levle":"all"}')
     ... except Error as error:
     ...     print(error, error.status)
-    settings.ndjson:1: unknown field "levle" PF_INVALID
+    settings.ndjson:1: unknown field "levle"; did you mean "level"? PF_INVALID
     """
 
     def __init__(self, message: str, status: str) -> None:
