@@ -132,7 +132,50 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
   public static let served = names.prefix { $0 != CodingKeys.setNoDisturbing.rawValue }
 
   /// The operation's name.
-  public var name: String { Mirror(reflecting: self).children.first?.label ?? "" }
+  public var name: String { key.rawValue }
+
+  private var key: CodingKeys {
+    switch self {
+    case .setSilentModeForAll: .setSilentModeForAll
+    case .setSilentModeForConversation: .setSilentModeForConversation
+    case .clearRemindTypeForConversation: .clearRemindTypeForConversation
+    case .updatePushServiceForGroups: .updatePushServiceForGroups
+    case .updatePushServiceForUsers: .updatePushServiceForUsers
+    case .setPreferredNotificationLanguage: .setPreferredNotificationLanguage
+    case .updatePushDisplayName: .updatePushDisplayName
+    case .setPushTemplate: .setPushTemplate
+    case .setConversationNotificationLevel: .setConversationNotificationLevel
+    case .setConversationChannelNotificationLevel: .setConversationChannelNotificationLevel
+    case .setConversationTypeNotificationLevel: .setConversationTypeNotificationLevel
+    case .setNotificationQuietHours: .setNotificationQuietHours
+    case .removeNotificationQuietHours: .removeNotificationQuietHours
+    case .setUltraGroupConversationDefaultNotificationLevel: .setUltraGroupConversationDefaultNotificationLevel
+    case .setUltraGroupConversationChannelDefaultNotificationLevel: .setUltraGroupConversationChannelDefaultNotificationLevel
+    case .setPushReceiveStatus: .setPushReceiveStatus
+    case .setTimeZone: .setTimeZone
+    case .addMember: .addMember
+    case .removeMember: .removeMember
+    case .removeUser: .removeUser
+    case .removeConversation: .removeConversation
+    case .bindToken: .bindToken
+    case .unbindToken: .unbindToken
+    case .setDeviceState: .setDeviceState
+    case .setNoDisturbing: .setNoDisturbing
+    case .setConversationNotificationStatus: .setConversationNotificationStatus
+    case .setAdvancedPush: .setAdvancedPush
+    case .setDevicePolicy: .setDevicePolicy
+    case .setTemplate: .setTemplate
+    case .removeTemplate: .removeTemplate
+    case .setAppKeyLevel: .setAppKeyLevel
+    case .setMessageNotification: .setMessageNotification
+    case .updatePushDisplayStyle: .updatePushDisplayStyle
+    case .setRemark: .setRemark
+    case .setOfflineMessages: .setOfflineMessages
+    case .kickDevice: .kickDevice
+    case .logOutDevice: .logOutDevice
+    case .removeDevice: .removeDevice
+    }
+  }
 
   /// The operation as a line of JSON; levels have their names in files.
   public func json() throws -> String {
