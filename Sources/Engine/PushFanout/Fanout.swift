@@ -23,7 +23,7 @@ public final class Fanout: Sendable {
   private let writerLock = Lock<Void>(())
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
-  private let memberships = MembershipIndex()
+  private let memberships = Memberships()
   /// The number of threads that one call may use.
   public let threads: Int
   /// Drawn at random for each engine, never 0: versions of different engines do not compare.
@@ -273,13 +273,15 @@ public final class Fanout: Sendable {
     }
   }
 
-  /// Builds the index of users' conversations for ``FanoutTimeline/apply(_:_:)``, unless it exists.
+  /// Builds the index of users' large conversations for ``FanoutTimeline/apply(_:_:)``, unless it
+  /// exists.
   ///
+  /// - Parameter size: those of more members are large.
   /// - Complexity: O(memberships) the first time, on all threads.
-  package func indexMemberships() {
+  package func indexMemberships(above size: Int = OnlineUsers.scannedSize) {
     writerLock.withLock { _ in
       let writer = unsafe self.writer
-      memberships.build(writer.tables, hasRanks: true, threads: threads)
+      memberships.large.build(writer.tables, above: size, hasRanks: true, threads: threads)
     }
   }
 

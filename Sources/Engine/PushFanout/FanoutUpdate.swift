@@ -122,7 +122,7 @@ public import PushModel
 
   /// Logs the changes, and delivers them to the cached conversations that they concern.
   mutating func finish(
-    _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64, threads: Int
+    _ cache: ConversationCache, _ memberships: Memberships, number: UInt64, threads: Int
   ) {
     let users = users.map {
       SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
@@ -130,7 +130,7 @@ public import PushModel
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty { memberships.build(writer.tables, threads: threads) }
+    if !users.isEmpty { memberships.all.build(writer.tables, threads: threads) }
     if writer.needsWords {
       // The app's zone may be another.
       writer.findUnknownZones()
@@ -140,11 +140,11 @@ public import PushModel
     if writer.needsWords {
       writer.fillWords(threads: threads)
     } else {
-      let memberships = memberships.reader
+      let memberships = memberships.all.reader
       for user in self.users {
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
       }
     }
-    if !cache.deliver(entries, memberships, number: number) { cache.removeAll() }
+    if !cache.deliver(entries, memberships.all, number: number) { cache.removeAll() }
   }
 }

@@ -53,7 +53,7 @@ import Testing
     var model = ModelWorld(world)
     let fanout = try Fanout(model.settings, threads: 1)
     // Without the index nothing is kept when presence changes.
-    if seed != 3 { fanout.indexMemberships() }
+    if seed != 3 { fanout.indexMemberships(above: random.pick([0, 100, 1000])) }
     let timeline = FanoutTimeline(fanout.currentVersion)
     timeline.keepsConversations = seed == 2
     var online: [Identifier: Bool] = [:]

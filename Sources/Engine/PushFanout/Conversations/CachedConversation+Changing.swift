@@ -60,13 +60,18 @@ extension CachedConversation {
   private func applyWaiting(
     _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
   ) {
-    let (ranks, haveNewSettings) = takeWaiting(number, resolver, &changing)
-    // Events may change though no word does; an answer for an earlier instant depends on them.
-    if !ranks.isEmpty { revision.add(1, ordering: .acquiringAndReleasing) }
-    let row = target.memberRow
     var tallied = talliedLevels(changing)
-    var listed = ListedEvents(&changing)
     let readsWords = resolver.readsWords(target)
+    if readsWords { applyPresence(number, resolver, &tallied, &changing) }
+    let (ranks, haveNewSettings) = takeWaiting(number, resolver, &changing)
+    if ranks.isEmpty {
+      applied.store(number, ordering: .relaxed)
+      return setWaitingFrom(changing)
+    }
+    // Events may change though no word does; an answer for an earlier instant depends on them.
+    revision.add(1, ordering: .acquiringAndReleasing)
+    let row = target.memberRow
+    var listed = ListedEvents(&changing)
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
       // Of a member with a lasting word, the start is the only event; the settings before may have
@@ -90,10 +95,48 @@ extension CachedConversation {
       setWord(Int(rank), word, &tallied, &changing)
     }
     listed.finish(&changing)
-    if !ranks.isEmpty { changing.memberEvents = nil }
+    changing.memberEvents = nil
+    changing.eventsRevision += 1
     changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
     applied.store(number, ordering: .relaxed)
     setWaitingFrom(changing)
+  }
+
+  /// Takes out of the changes that wait those of presence alone, in front of all changes of
+  /// settings, of members whose words are lasting and who have no events: most of them.
+  ///
+  /// No earlier version is asked for their words, so they are not kept as history.
+  private func applyPresence(
+    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedLevels],
+    _ changing: inout Changing
+  ) {
+    guard let online = resolver.version.online else { return }
+    var waiting: [Change] = []
+    swap(&waiting, &changing.waiting)
+    let end = waiting.firstIndex { $0.rank >= count || $0.number > number } ?? waiting.count
+    let (start, tables) = (Int(target.memberRow.start), resolver.tables)
+    for change in waiting[..<end] { resolver.prefetch(change.subject, at: change.rank, target) }
+    var kept = 0
+    for index in 0..<end {
+      let change = waiting[index]
+      let slot = start + Int(change.rank)
+      let lasting = MemberWord(bits: tables.memberWords[slot])
+      guard tables.memberUsers[slot] == change.subject, !lasting.isUnknown,
+        !PackedMember(bits: tables.packedMembers[slot]).hasSince
+      else {
+        waiting[kept] = change
+        kept += 1
+        continue
+      }
+      let isOnline =
+        online.contains(change.subject) && tables.onlineReach(of: change.subject) == .online
+      let word =
+        isOnline
+        ? MemberWord(schedule: UInt32(lasting.schedule), base: target.rules.onlineBase) : lasting
+      setWord(Int(change.rank), word, &tallied, &changing)
+    }
+    waiting.removeSubrange(kept..<end)
+    swap(&waiting, &changing.waiting)
   }
 
   /// Appends the start of the membership of a member with a lasting word.
@@ -189,7 +232,6 @@ extension CachedConversation {
     // First the revision: who reads the new word without the lock then sees that it is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe words[rank].store(word.bits, ordering: .releasing)
-    changing.wordRuns.move(from: before, to: word)
     changing.patternRuns.move(from: before, to: word)
     var index = 0
     while index < tallied.count {

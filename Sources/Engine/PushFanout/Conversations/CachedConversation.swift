@@ -78,6 +78,13 @@ internal import Synchronization
   // SAFETY: written once, before other threads can find it.
   nonisolated(unsafe) private(set) var byteLimit = 0
 
+  /// Of a conversation whose members are all looked at for changes of presence: the
+  /// ``OnlineUsers/revision`` when they were last, and their codes then, 32 in a word.
+  // SAFETY: accessed by the one thread of a timeline.
+  @safe nonisolated(unsafe) var scansPresence = false
+  @safe nonisolated(unsafe) var seenPresence = 0
+  @safe nonisolated(unsafe) var presence: [UInt64] = []
+
   /// What is accessed under the lock.
   struct Changing: ~Copyable {
     /// Changes of users' settings that were delivered and not applied, in the order of versions.
@@ -97,21 +104,19 @@ internal import Synchronization
     /// The positions in ``events`` of those whose members are members before them, ascending; made
     /// on demand, and again after ``events`` were changed.
     var memberEvents: [Int]?
+    /// How often ``events`` were changed.
+    var eventsRevision: UInt = 0
     var eventFloor = Int64.min
     /// The instant of the words.
     var now: Int64 = 0
-    /// Members by schedule and base; made when it is asked for.
-    var wordRuns = WordRuns()
     /// Members by pattern of the schedule and base; made for tallies.
     var patternRuns = PatternRuns()
     /// The interval of each tally; nil for an unused one.
     var tallied: [ScheduleLevels?] = []
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
-    /// When suppressed members get a push, by class of message.
-    var deferred: [Int: DeferredPushes.Known] = [:]
-    /// Members who get a push by zone, by the address of a class of message's codes.
-    var localPushes: [UInt: ZonePushes] = [:]
+    /// Sums that a timeline keeps up.
+    var followed: FollowedWords?
 
     /// The words before and after each event, as numbers.
     func eventWords(_ number: (MemberWord) -> UInt32) -> [UInt32] {
@@ -231,12 +236,4 @@ internal import Synchronization
     let first = changing.waiting.first?.number ?? .max
     waitingFrom.store(min(first, changing.lost.lowerBound), ordering: .sequentiallyConsistent)
   }
-}
-
-/// The members of a conversation who get a push, by zone, and what they were computed from.
-struct ZonePushes {
-  let revision: UInt
-  let calendar: Int
-  let from: Int64
-  let zones: [(zone: Int, count: Int)]
 }

@@ -7,24 +7,8 @@ internal import Synchronization
 /// Finds when suppressed members of a conversation would get a push, if no settings changed.
 ///
 /// For a member without mutes or grace periods that end, the instant follows from the member's
-/// word: it is the first later level of the schedule at which the message pushes. So it is found
-/// for each distinct word, not for each member.
+/// word: it is the first later level of the schedule at which the message pushes.
 struct DeferredPushes {
-  /// The members with the same outcome and instant.
-  struct Group {
-    let at: Int64
-    let code: UInt8
-    var count: Int
-  }
-
-  /// The groups of a conversation for a class of message, and what they were computed from.
-  struct Known {
-    let revision: UInt
-    let calendar: Int
-    let from: Int64
-    let groups: [Group]
-  }
-
   private var calendar = 0
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
@@ -62,38 +46,19 @@ struct DeferredPushes {
     }
   }
 
-  /// The suppressed members of a conversation who will get a push of a class of message.
-  ///
-  /// - Complexity: O(groups); O(distinct words) after a change of the members or a transition.
-  mutating func groups(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int, at now: Int64,
-    _ version: EngineVersion
-  ) -> [Group] {
-    let revision = conversation.revision.load(ordering: .relaxed)
-    let known = conversation.changing.withLock { $0.deferred[messageClass] }
-    if let known, known.revision == revision, known.calendar == quiet.calendar,
-      known.from == quiet.from
-    {
-      return known.groups
-    }
-    var sums: [Int64: Int] = [:]
-    let codeShift: Int64 = 128
-    let resolver = MemberResolver(version)
-    conversation.forEachWord { word, count, rank in
-      let found =
-        rank < 0
-        ? release(of: word, conversation, quiet, messageClass, version)
-        : releaseByEvents(of: rank, conversation, messageClass, at: now, resolver)
-      guard let (at, code) = found else { return }
-      sums[at * codeShift + Int64(code), default: 0] += count
-    }
-    let groups = sums.map {
-      Group(at: $0.key / codeShift, code: UInt8($0.key % codeShift), count: $0.value)
-    }
-    let made = Known(
-      revision: revision, calendar: quiet.calendar, from: quiet.from, groups: groups)
-    conversation.changing.withLock { $0.deferred[messageClass] = made }
-    return groups
+  /// The next transition of a schedule after the instant that was prepared, in seconds.
+  mutating func nextTransition(of index: Int, _ version: EngineVersion) -> Int64 {
+    if index == 0 { return Self.never }
+    if nextTransitions[index] <= now { find(index, version) }
+    return nextTransitions[index]
+  }
+
+  private mutating func find(_ index: Int, _ version: EngineVersion) {
+    let schedule = version.tables.scheduleTable.schedule(UInt32(index))
+    let next = schedule?.nextTransition(after: now)
+    nextTransitions[index] = next ?? Self.never
+    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] >> 3 } ?? 0
+    levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
   /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
@@ -102,7 +67,17 @@ struct DeferredPushes {
     of rank: Int, _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int,
     at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
-    if conversation.hasLaterEvent(rank) {
+    release(
+      of: rank, hasEvents: conversation.hasLaterEvent(rank), conversation, quiet, messageClass,
+      at: now, version)
+  }
+
+  /// The same when it is known whether the member has a mute or a grace that has not ended.
+  mutating func release(
+    of rank: Int, hasEvents: Bool, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ messageClass: Int, at now: Int64, _ version: EngineVersion
+  ) -> (at: Int64, code: UInt8)? {
+    if hasEvents {
       return releaseByEvents(of: rank, conversation, messageClass, at: now, MemberResolver(version))
     }
     return release(of: conversation.word(rank), conversation, quiet, messageClass, version)
@@ -132,14 +107,7 @@ struct DeferredPushes {
     of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
     if index == 0 { return }
-    if nextTransitions[index] <= now {
-      let schedule = version.tables.scheduleTable.schedule(UInt32(index))
-      let next = schedule?.nextTransition(after: now)
-      nextTransitions[index] = next ?? Self.never
-      nextLevels[index] = next.map { bits[schedule?.level(at: $0)] >> 3 } ?? 0
-      levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
-    }
-    let first = nextTransitions[index]
+    let first = nextTransition(of: index, version)
     if first == Self.never || !body(first, nextLevels[index]) { return }
     guard levelCounts[index] > 2,
       let quiet = version.tables.scheduleTable.schedule(UInt32(index))
@@ -207,42 +175,26 @@ extension CachedConversation {
     }
   }
 
-  /// Calls `body` with words and the number of members who have them, and the rank -1; a member
-  /// with later events alone, with the rank.
+  /// The members with events after the instant of the words, with numbers that change when they
+  /// do.
   ///
-  /// - Complexity: O(runs + later events of members); O(members) the first time, and for a
-  ///   conversation without runs.
-  fileprivate func forEachWord(_ body: (MemberWord, Int, Int) -> Void) {
-    let (runs, special) = changing.withLock { changing in
+  /// - Complexity: O(later events of members), O(events) the first time.
+  func laterEvents() -> (revision: UInt, count: Int, ranks: Set<UInt32>) {
+    changing.withLock { changing in
       let positions = changing.laterMemberEvents()
-      makeWordRuns(&changing)
-      return (changing.wordRuns, Set(positions.map { changing.events[$0].rank }))
-    }
-    for rank in special { body(word(Int(rank)), 1, Int(rank)) }
-    if runs.isMade {
-      var excluded: [UInt32: Int] = [:]
-      for rank in special { excluded[word(Int(rank)).bits, default: 0] += 1 }
-      runs.forEach { word, count in
-        let left = Int(count) - (excluded[word.bits] ?? 0)
-        if left > 0 { body(word, left, -1) }
-      }
-    } else {
-      for rank in 0..<count where special.isEmpty || !special.contains(UInt32(rank)) {
-        body(word(rank), 1, -1)
-      }
+      return (
+        changing.eventsRevision, changing.eventCount,
+        Set(positions.map { changing.events[$0].rank })
+      )
     }
   }
-}
 
-extension CachedConversation {
-  /// Makes the runs of equal words, unless the words are too different, or few.
-  ///
-  /// - Complexity: O(members) the first time.
-  func makeWordRuns(_ changing: inout Changing) {
-    if isSmall || changing.wordRuns.isMade || changing.wordRuns.isRefused { return }
-    let others = changing.eventWords(\.bits)
-    changing.wordRuns.make(
-      (0..<count).map { word($0).bits }, others: others, limit: count / 2)
+  /// The same; nil if the numbers are still these.
+  func laterEvents(
+    unless known: (revision: UInt, count: Int)
+  ) -> (revision: UInt, count: Int, ranks: Set<UInt32>)? {
+    let isKnown = changing.withLock { ($0.eventsRevision, $0.eventCount) == known }
+    return isKnown ? nil : laterEvents()
   }
 }
 

@@ -17,13 +17,13 @@ struct WordRuns {
   mutating func make(
     _ all: consuming [UInt32], others: consuming [UInt32] = [], limit: Int = .max
   ) {
-    let sorted = Self.sorted(all)
+    let sorted = all.sortedByDigits()
     let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
     guard distinct <= limit else { return isRefused = true }
     isMade = true
     words.reserveCapacity(distinct)
     counts.reserveCapacity(distinct)
-    var others = Self.sorted(others)[...]
+    var others = others.sortedByDigits()[...]
     func appendOthers(below word: UInt32) {
       while let other = others.first, other <= word {
         if other != word, other != words.last { append(other, count: 0) }
@@ -45,25 +45,6 @@ struct WordRuns {
   private mutating func append(_ word: UInt32, count: UInt32) {
     words.append(word)
     counts.append(count)
-  }
-
-  /// Sorts by eleven bits at a time, least significant first.
-  private static func sorted(_ words: consuming [UInt32]) -> [UInt32] {
-    var source = words
-    var target = [UInt32](repeating: 0, count: source.count)
-    let all = source.reduce(0, |)
-    for shift in [0, 11, 22] as [UInt32] where all >> shift & 2047 != 0 {
-      var starts = [Int](repeating: 0, count: 2049)
-      for word in source { starts[Int(word >> shift & 2047) + 1] += 1 }
-      for digit in 1..<2049 { starts[digit] += starts[digit - 1] }
-      for word in source {
-        let digit = Int(word >> shift & 2047)
-        target[starts[digit]] = word
-        starts[digit] += 1
-      }
-      swap(&source, &target)
-    }
-    return source
   }
 
   /// Changes one member's word.
@@ -95,6 +76,33 @@ struct WordRuns {
       body(MemberWord(bits: words[index]), counts[index])
       index += 1
     }
+  }
+}
+
+extension [UInt32] {
+  /// In ascending order: sorted by eleven bits at a time, least significant first.
+  fileprivate consuming func sortedByDigits() -> [UInt32] { sortedByDigits { $0 } }
+
+  /// In the order of keys, equal ones in the order that they have.
+  ///
+  /// - Complexity: O(elements) for many.
+  consuming func sortedByDigits(_ key: (UInt32) -> UInt32) -> [UInt32] {
+    if count < 256 { return sorted { (key($0), $0) < (key($1), $1) } }
+    var source = self
+    var target = [UInt32](repeating: 0, count: source.count)
+    let all = source.reduce(0) { $0 | key($1) }
+    for shift in [0, 11, 22] as [UInt32] where all >> shift & 2047 != 0 {
+      var starts = [Int](repeating: 0, count: 2049)
+      for element in source { starts[Int(key(element) >> shift & 2047) + 1] += 1 }
+      for digit in 1..<2049 { starts[digit] += starts[digit - 1] }
+      for element in source {
+        let digit = Int(key(element) >> shift & 2047)
+        target[starts[digit]] = element
+        starts[digit] += 1
+      }
+      swap(&source, &target)
+    }
+    return source
   }
 }
 

@@ -111,7 +111,10 @@ struct Decider {
     let entry = unsafe isFromTables ? nil : cache.find(target, storage)
     if let entry = unsafe entry {
       let position = version.tables.position(of: sender)
-      unsafe entry._withUnsafeGuaranteedRef { $0.prefetchRead(of: position) }
+      unsafe entry._withUnsafeGuaranteedRef { entry in
+        version.online?.deliver(to: entry, version)
+        entry.prefetchRead(of: position)
+      }
     }
     result.sender =
       sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
@@ -180,7 +183,11 @@ struct Decider {
       result.stamp = ReadStamp(revision: 0, isExact: true)
       return
     }
-    if let found = unsafe isFromTables ? cache.find(target, storage) : entry,
+    let found = unsafe isFromTables ? cache.find(target, storage) : entry
+    if isFromTables, let online = version.online, let found = unsafe found {
+      unsafe found._withUnsafeGuaranteedRef { online.deliver(to: $0, version) }
+    }
+    if let found = unsafe found,
       let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {
       result.stamp = stamp
@@ -188,8 +195,8 @@ struct Decider {
     }
     let made = CachedConversation.build(
       copy target, reader, threads: threads, smallSize: cache.smallSize)
+    version.online?.keep(made, version)
     cache.store(made, number: version.number)
-    version.online?.keep(target.members)
     storage.conversation = made
     guard let stamp = made.read(reader, into: storage) else {
       preconditionFailure("a conversation cannot be read at the instant that it was built for")

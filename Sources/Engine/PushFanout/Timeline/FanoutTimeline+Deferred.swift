@@ -1,4 +1,5 @@
 public import PushModel
+internal import Synchronization
 
 extension FanoutTimeline {
   /// The counts of a message, and of its suppressed decisions that would push later.
@@ -11,7 +12,8 @@ extension FanoutTimeline {
   ///   - held: set to the number of deferred decisions by suppressed outcome.
   ///   - released: called with an instant in milliseconds and the number of decisions released
   ///     then. Numbers for the same instant are to be added, and may be negative.
-  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a transition, O(members).
+  /// - Complexity: as for ``counts(_:)``, and O(distinct instants + schedules of the members +
+  ///   members that changed since the conversation's last message).
   public func counts(
     _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
   ) -> FanoutCounts {
@@ -104,12 +106,13 @@ extension FanoutTimeline {
     _ deferring: Deferring, _ held: inout FanoutCounts, _ released: (Int64, Int) -> Void
   ) {
     let plan = deferring.plan
-    let groups = deferred.groups(
-      deferring.conversation, deferring.quiet, plan.messageClass, at: result.instant,
-      engineVersion)
-    for group in groups where group.at <= deferring.limit {
-      held.add(group.code, group.count)
-      released(group.at, group.count)
+    let pushes = following(deferring.conversation, deferring.quiet) {
+      $0.held(plan.messageClass, $1)
+    }
+    pushes.forEach { at, code, count in
+      guard at <= deferring.limit else { return }
+      held.add(code, count)
+      released(at, count)
     }
     // Members that the message treats differently.
     for rank in deferring.named + [result.sender] where rank >= 0 {
@@ -122,6 +125,37 @@ extension FanoutTimeline {
       held.add(code, 1)
       released(at, 1)
     }
+  }
+
+  /// Calls `body` with sums over the members of a conversation that are followed to a message, and
+  /// with what members are counted as.
+  ///
+  /// - Complexity: O(schedules of the members + members that changed since the conversation's last
+  ///   message); O(members) the first time.
+  func following<Value>(
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ body: (FollowedWords, FollowedWords.Counting) -> Value
+  ) -> Value {
+    let version = engineVersion
+    localPushes.prepare(version.tables)
+    deferred.prepare(quiet, version)
+    // Taken out meanwhile: both are asked for each member that changed.
+    let zones = localPushes
+    var finder = DeferredPushes()
+    swap(&finder, &deferred)
+    defer { swap(&finder, &deferred) }
+    let now = result.instant
+    let counting = FollowedWords.Counting(
+      zone: { zones.zone(ofSchedule: $0) }, next: { finder.nextTransition(of: $0, version) },
+      release: { rank, messageClass, hasEvents in
+        finder.release(
+          of: rank, hasEvents: hasEvents, conversation, quiet, messageClass, at: now, version)
+      })
+    let known = conversation.changing.withLock { $0.followed }
+    if let known, known.follow(conversation, quiet, counting) { return body(known, counting) }
+    let made = FollowedWords(conversation, quiet)
+    conversation.changing.withLock { $0.followed = made }
+    return body(made, counting)
   }
 
   private func release(

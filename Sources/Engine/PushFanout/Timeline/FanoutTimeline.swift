@@ -44,7 +44,7 @@ public import PushModel
     let entries = (canFollow ? followed : log.end)..<log.end
     followed = log.end
     let isComplete = cache.deliver(
-      entries.lazy.map { log[$0] }, engineVersion.memberships, number: engineVersion.number)
+      entries.lazy.map { log[$0] }, engineVersion.memberships.all, number: engineVersion.number)
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
@@ -54,8 +54,9 @@ public import PushModel
   /// - Parameters:
   ///   - changes: in the order of time.
   ///   - range: which of them; those behind them are taken in next.
-  /// - Complexity: O(memberships of these users), once `Fanout.indexMemberships()` has made the
-  ///   index of memberships; without it, all conversations are rebuilt when they are needed.
+  /// - Complexity: O(memberships of these users in large conversations), once
+  ///   `Fanout.indexMemberships()` has made the index of these; without it, all conversations are
+  ///   rebuilt when they are needed.
   package func apply(_ changes: [UserPresenceChange], _ range: Range<Int>) {
     if range.isEmpty { return }
     if let online = engineVersion.online {

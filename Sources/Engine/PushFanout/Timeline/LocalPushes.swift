@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Counts pushes by the hour of the recipient's local day.
 ///
-/// Members of a conversation who get a push of a class of message are counted by zone once for an
-/// interval without transitions; a message then adds a number for each zone.
+/// Members of a conversation who get a push of a class of message are counted by zone, and the
+/// numbers kept up (``FollowedWords``); a message adds a number for each zone.
 struct LocalPushes {
   /// The local hour of a zone, and the half-open interval of seconds in which it holds.
   private struct Clock {
@@ -31,26 +31,21 @@ struct LocalPushes {
   /// The clock of each schedule of ``version``'s table.
   private var clockOfSchedule: [Int] = []
   private var appRevision: UInt32 = 0
-  /// By clock, all zero between messages.
-  private var sums: [Int] = []
 
   /// Adds the pushes of a decided message to the hour that each recipient's clock shows.
   ///
-  /// - Parameter conversation: the message's, exact at its instant; nil for an answer from the
-  ///   tables.
-  /// - Complexity: O(zones + corrections); after a transition or a change O(distinct words), or
-  ///   O(members) for a conversation without runs. O(members) for an answer from the tables, which
-  ///   mostly are few, and for a message with a device filter.
+  /// - Parameter zones: the members who get a push by its codes, by zone; nil for an answer from the
+  ///   tables, and for a message with a device filter, which has codes of its own.
+  /// - Complexity: O(zones + corrections), or O(members).
   mutating func add(
-    _ result: borrowing FanoutResult, _ conversation: CachedConversation?, _ quiet: ScheduleLevels,
-    _ version: EngineVersion, to hours: inout [Int]
+    _ result: borrowing FanoutResult, _ zones: ZonePushes?, _ version: EngineVersion,
+    to hours: inout [Int]
   ) {
     prepare(version.tables)
     let second = result.instant / 1000
     let codes = unsafe result.codes
-    // A message with a filter has codes of its own.
-    if let conversation, result.filter == nil {
-      for (zone, count) in zones(result, conversation, quiet) {
+    if let zones {
+      for (zone, count) in zones.counts.enumerated() where count != 0 {
         hours[clocks[zone].hour(at: second)] += count
       }
     } else if let states = unsafe result.memberStates() {
@@ -80,8 +75,11 @@ struct LocalPushes {
     hours[clocks[zone].hour(at: second)] += count
   }
 
+  /// The clock of a schedule of the version that was prepared.
+  func zone(ofSchedule index: Int) -> Int { clockOfSchedule[index] }
+
   /// Finds the clocks of schedules that are new.
-  private mutating func prepare(_ tables: Tables) {
+  mutating func prepare(_ tables: Tables) {
     if appRevision != tables.appRevision {
       // The app's zone may be another.
       appRevision = tables.appRevision
@@ -102,50 +100,7 @@ struct LocalPushes {
     }
     clockIndices[names[0]] = clocks.count
     clocks.append(Clock(table: table))
-    sums.append(0)
     return clocks.count - 1
-  }
-
-  private mutating func zones(
-    _ result: borrowing FanoutResult, _ conversation: CachedConversation, _ quiet: ScheduleLevels
-  ) -> [(zone: Int, count: Int)] {
-    // The codes of a class of message are a table that lives as long as the conversation's rules.
-    let codes = unsafe result.codes
-    let key = UInt(bitPattern: codes)
-    let revision = conversation.revision.load(ordering: .relaxed)
-    let known = conversation.changing.withLock { $0.localPushes[key] }
-    if let known, known.revision == revision, known.calendar == quiet.calendar,
-      known.from == quiet.from
-    {
-      return known.zones
-    }
-    let levels = quiet.levels
-    let stateByBase = unsafe conversation.stateByBase
-    let runs = conversation.changing.withLock { changing in
-      conversation.makeWordRuns(&changing)
-      return changing.wordRuns
-    }
-    if runs.isMade {
-      runs.forEach { word, count in
-        let push = unsafe codes[Int(word.state(levels, stateByBase))] & 1
-        sums[clockOfSchedule[word.schedule]] += Int(count) * Int(push)
-      }
-    } else {
-      for rank in 0..<conversation.count {
-        let word = conversation.word(rank)
-        let push = unsafe codes[Int(word.state(levels, stateByBase))] & 1
-        sums[clockOfSchedule[word.schedule]] += Int(push)
-      }
-    }
-    var zones: [(zone: Int, count: Int)] = []
-    for zone in sums.indices where sums[zone] != 0 {
-      zones.append((zone, sums[zone]))
-      sums[zone] = 0
-    }
-    let made = ZonePushes(
-      revision: revision, calendar: quiet.calendar, from: quiet.from, zones: zones)
-    conversation.changing.withLock { $0.localPushes[key] = made }
-    return zones
   }
 }
 
@@ -155,12 +110,16 @@ extension FanoutTimeline {
   ///
   /// The zone is the user's; without one that of the user's quiet hours, and else the app's.
   ///
-  /// - Complexity: O(zones + mentions); after a transition or a change O(distinct settings of the
-  ///   members), at most O(members).
+  /// - Complexity: O(zones + mentions + schedules of the members + members that changed since the
+  ///   conversation's last message); O(members) the first time.
   package func addPushes(byLocalHour hours: inout [Int]) {
     precondition(hours.count == 24, "a day has 24 hours")
     guard result.pushCount > 0, let quiet = result.storage.quiet else { return }
-    let conversation = result.storage.isFromTables ? nil : exactConversation()
-    localPushes.add(result, conversation, quiet, engineVersion, to: &hours)
+    var zones: ZonePushes?
+    if !result.storage.isFromTables, result.filter == nil, let conversation = exactConversation() {
+      let codes = unsafe result.codes
+      zones = following(conversation, quiet) { unsafe $0.zones(codes, $1) }
+    }
+    localPushes.add(result, zones, engineVersion, to: &hours)
   }
 }

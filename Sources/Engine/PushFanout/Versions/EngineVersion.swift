@@ -12,7 +12,7 @@ final class EngineVersion: @unchecked Sendable {
   /// The newest generation of pages that it reads.
   let generation: UInt64
   /// The conversations of each user.
-  let memberships: MembershipIndex
+  let memberships: Memberships
   /// The devices of users.
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
@@ -24,7 +24,7 @@ final class EngineVersion: @unchecked Sendable {
   /// The version that a writer has made.
   init(
     _ writer: TableWriter, number: UInt64, epoch: UInt64, generation: UInt64,
-    _ memberships: MembershipIndex, _ reclaimer: PageReclaimer
+    _ memberships: Memberships, _ reclaimer: PageReclaimer
   ) {
     tables = Tables(copying: writer.tables)
     deviceReader = tables.deviceReader

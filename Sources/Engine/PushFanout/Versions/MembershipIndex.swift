@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
@@ -9,8 +10,7 @@ internal import Synchronization
 /// indices, by user. Later memberships are kept beside it until they are so many that it is rebuilt.
 /// Ended memberships stay listed, which costs a look-up without a result.
 ///
-/// - Memory: 4 bytes per membership and 4 per user, once built; for replays of presence 4 more per
-///   membership.
+/// - Memory: 4 bytes per membership that is listed, 8 with ranks, and 4 per user, once built.
 final class MembershipIndex: Sendable {
   /// The memberships as of when the index was built.
   ///
@@ -25,14 +25,22 @@ final class MembershipIndex: Sendable {
     private let numberCount: Int
     /// How many numbers of ``entries`` a membership has.
     let stride: Int
+    /// The conversations whose memberships are listed, ascending, and whether they are not all.
+    private let conversations: [UInt32]
+    let isPart: Bool
 
-    init(_ tables: Tables, hasRanks: Bool, threads: Int) {
+    init(_ tables: Tables, above minimumSize: Int, hasRanks: Bool, threads: Int) {
       userCount = tables.userCount
       stride = hasRanks ? 2 : 1
+      let conversations = (0..<UInt32(tables.conversations.count)).filter {
+        tables.conversations[Int($0)].count > minimumSize
+      }
+      self.conversations = conversations
+      isPart = minimumSize >= 0
       unsafe ends = Self.allocate(userCount + 1)
       unsafe ends.initialize(repeating: 0, count: userCount + 1)
       nonisolated(unsafe) let ends = unsafe ends
-      MembershipIndex.forEachMember(in: tables, threads: threads) { user, _, _ in
+      MembershipIndex.forEachMember(of: conversations, tables, threads: threads) { user, _, _ in
         unsafe ends[Int(user) + 1] += 1
       }
       for user in 0..<userCount { unsafe ends[user + 1] += ends[user] }
@@ -41,7 +49,8 @@ final class MembershipIndex: Sendable {
       nonisolated(unsafe) let entries = unsafe entries
       let stride = stride
       // Each start advances with each conversation and finally is the end.
-      MembershipIndex.forEachMember(in: tables, threads: threads) { user, conversation, rank in
+      MembershipIndex.forEachMember(of: conversations, tables, threads: threads) {
+        user, conversation, rank in
         let position = unsafe Int(ends[Int(user)]) * stride
         unsafe entries[position] = conversation
         if hasRanks { unsafe entries[position + 1] = rank }
@@ -61,7 +70,15 @@ final class MembershipIndex: Sendable {
     /// The number of memberships.
     var count: Int { numberCount / stride }
 
-    var byteCount: Int { (userCount + 1 + numberCount) * 4 }
+    var byteCount: Int { (userCount + 1 + numberCount + conversations.count) * 4 }
+
+    /// Whether the memberships in a conversation are listed.
+    ///
+    /// - Complexity: O(log conversations).
+    func lists(_ conversation: UInt32) -> Bool {
+      let first = conversations.partitioningIndex { $0 >= conversation }
+      return first < conversations.count && conversations[first] == conversation
+    }
 
     /// Where a user's memberships are in ``entries``.
     @inline(__always)
@@ -72,18 +89,19 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Calls `body` with each membership, those of a user on one thread and by conversation.
+  /// Calls `body` with each membership in conversations, those of a user on one thread and by
+  /// conversation.
   private static func forEachMember(
-    in tables: Tables, threads: Int,
+    of conversations: [UInt32], _ tables: Tables, threads: Int,
     _ body: @Sendable (_ user: UInt32, _ conversation: UInt32, _ rank: UInt32) -> Void
   ) {
     let share = tables.userCount / threads + 1
     Parallel.perform(threads, threads: threads) { thread in
       let users = UInt32(thread * share)..<UInt32((thread + 1) * share)
-      for conversation in 0..<tables.conversations.count {
-        let range = tables.conversations[conversation].range
+      for conversation in conversations {
+        let range = tables.conversations[Int(conversation)].range
         tables.memberUsers.forEachStretchRank(range) { rank, user in
-          if users.contains(user) { body(user, UInt32(conversation), UInt32(rank)) }
+          if users.contains(user) { body(user, conversation, UInt32(rank)) }
         }
       }
     }
@@ -106,6 +124,14 @@ final class MembershipIndex: Sendable {
       self.index = index
       built = index.state.withLock { $0.built }
     }
+
+    /// Whether both are of one index, and not of one that was discarded and built again.
+    func isSame(as other: Reader) -> Bool { built === other.built }
+
+    /// Whether the memberships in a conversation are listed: not if it had too few members.
+    ///
+    /// - Complexity: O(log conversations).
+    func lists(_ conversation: UInt32) -> Bool { built?.lists(conversation) ?? false }
 
     /// Prefetches what says where a user's conversations are.
     func prefetch(_ user: UInt32) {
@@ -161,23 +187,44 @@ final class MembershipIndex: Sendable {
 
   /// Builds the index, unless it exists.
   ///
-  /// - Parameter hasRanks: whether it says where the members stand; 4 bytes more a membership.
+  /// - Parameters:
+  ///   - above: conversations of up to so many members are left out.
+  ///   - hasRanks: whether it says where the members stand.
   /// - Complexity: O(memberships) the first time, on several threads.
-  func build(_ tables: Tables, hasRanks: Bool = false, threads: Int) {
+  func build(
+    _ tables: Tables, above minimumSize: Int = -1, hasRanks: Bool = false, threads: Int
+  ) {
     state.withLock { state in
       if state.built != nil { return }
-      state.built = Built(tables, hasRanks: hasRanks, threads: threads)
+      state.built = Built(tables, above: minimumSize, hasRanks: hasRanks, threads: threads)
     }
   }
 
   /// Adds a membership that began after the index was built.
   func add(_ user: UInt32, to conversation: UInt32) {
     state.withLock { state in
-      guard let built = state.built else { return }
+      guard let built = state.built, !built.isPart || built.lists(conversation) else { return }
       state.added[user, default: []].append(conversation)
       state.addedCount += 1
       hasAdded.store(true, ordering: .releasing)
       if state.addedCount > max(1 << 16, built.count / 8) { state = State() }
     }
+  }
+}
+
+/// The conversations of each user: all of them for changes of settings, and the large ones for those
+/// of presence.
+final class Memberships: Sendable {
+  let all = MembershipIndex()
+  /// With ranks.
+  let large = MembershipIndex()
+
+  /// The bytes that they take.
+  var byteCount: Int { all.byteCount + large.byteCount }
+
+  /// Adds a membership that began after they were built.
+  func add(_ user: UInt32, to conversation: UInt32) {
+    all.add(user, to: conversation)
+    large.add(user, to: conversation)
   }
 }

@@ -4,61 +4,60 @@ package import PushModel
 ///
 /// A timeline changes it between messages. It is no part of the tables, so that a change costs no
 /// page, and words in the tables stay as they are. Conversations that are kept hear of their members
-/// when they get a message: until then a change is an element of a list.
+/// when they get a message. For a large one a change until then is an element of a list. The members
+/// of others are looked at then, which costs less than to list what changes between two messages.
 ///
-/// SAFETY: used by one thread at a time; the arrays have ``wordCount`` words, and are freed by
-/// `deinit`.
+/// SAFETY: used by one thread at a time; the array has ``wordCount`` words, and is freed by `deinit`.
 @safe final class OnlineUsers: @unchecked Sendable {
+  /// In conversations of up to so many members all of them are looked at for each message.
+  package static let scannedSize = 1024
+
   @safe @exclusivity(unchecked) private var wordCount = 0
-  /// A bit for each user who is online, and for each who was ever named.
-  @exclusivity(unchecked) private var online: UnsafeMutablePointer<UInt64>
-  @exclusivity(unchecked) private var named: UnsafeMutablePointer<UInt64>
+  /// For each user whether the user is online, and above it whether the user was ever named.
+  @exclusivity(unchecked) private var bits: UnsafeMutablePointer<UInt64>
+  /// How often anything changed.
+  @safe @exclusivity(unchecked) private(set) var revision = 0
   @safe @exclusivity(unchecked) private var changed = ChangedMembers()
   @safe @exclusivity(unchecked) private var memberships: MembershipIndex.Reader?
 
-  init() {
-    unsafe (online, named) = (.allocate(capacity: 0), .allocate(capacity: 0))
-  }
+  init() { unsafe bits = .allocate(capacity: 0) }
 
-  deinit {
-    unsafe online.deallocate()
-    unsafe named.deallocate()
+  deinit { unsafe bits.deallocate() }
+
+  /// The two bits of a user: 0, 2 or 3.
+  @inline(__always)
+  func code(of user: UInt32) -> UInt64 {
+    let word = Int(user >> 5)
+    return unsafe word < wordCount ? bits[word] >> UInt64(user & 31 * 2) & 3 : 0
   }
 
   /// Whether a user is online. Only then can the word of a user without listed devices be another
   /// than the one in the tables.
   @inline(__always)
-  func contains(_ user: UInt32) -> Bool {
-    let word = Int(user >> 6)
-    return unsafe word < wordCount && online[word] >> UInt64(user & 63) & 1 != 0
-  }
+  func contains(_ user: UInt32) -> Bool { code(of: user) & 1 != 0 }
 
   /// What device a user has.
   func presence(of user: UInt32) -> UserPresence {
-    let word = Int(user >> 6)
-    guard unsafe word < wordCount && named[word] >> UInt64(user & 63) & 1 != 0 else { return .none }
-    return contains(user) ? .foreground : .loggedOut
+    let code = code(of: user)
+    if code == 0 { return .none }
+    return code & 1 != 0 ? .foreground : .loggedOut
   }
 
   /// Sets whether a user, who is named from now on, is online.
   func set(_ user: UInt32, isOnline: Bool) {
-    let word = Int(user >> 6)
+    let word = Int(user >> 5)
     if word >= wordCount { grow(to: max(word + 1, 2 * wordCount)) }
-    let bit: UInt64 = 1 << UInt64(user & 63)
-    unsafe named[word] |= bit
-    if isOnline { unsafe online[word] |= bit } else { unsafe online[word] &= ~bit }
+    let shift = UInt64(user & 31 * 2)
+    unsafe bits[word] = bits[word] & ~(3 << shift) | (isOnline ? 3 : 2) << shift
+    revision += 1
   }
 
   private func grow(to count: Int) {
-    let before = wordCount
-    func grown(_ old: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<UInt64> {
-      let new = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
-      unsafe new.initialize(repeating: 0, count: count)
-      unsafe new.update(from: old, count: before)
-      unsafe old.deallocate()
-      return unsafe new
-    }
-    unsafe (online, named) = unsafe (grown(online), grown(named))
+    let new = UnsafeMutablePointer<UInt64>.allocate(capacity: count)
+    unsafe new.initialize(repeating: 0, count: count)
+    unsafe new.update(from: bits, count: wordCount)
+    unsafe bits.deallocate()
+    unsafe bits = new
     wordCount = count
   }
 }
@@ -88,8 +87,8 @@ extension OnlineUsers {
     _ changes: [UserPresenceChange], _ range: Range<Int>, _ version: EngineVersion,
     _ cache: ConversationCache
   ) {
-    // The index is made again when it was discarded.
-    var memberships = self.memberships ?? version.memberships.reader
+    let large = version.memberships.large
+    var memberships = self.memberships ?? large.reader
     for index in range {
       if index + 2 * Self.ahead < changes.count {
         memberships.prefetch(changes[index + 2 * Self.ahead].user.rawValue)
@@ -98,10 +97,9 @@ extension OnlineUsers {
       let user = changes[index].user.rawValue
       set(user, isOnline: changes[index].isOnline)
       if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
-        memberships = version.memberships.reader
-        if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
-          cache.removeAll()
-        }
+        // The index is made again when it was discarded, and may list other conversations.
+        cache.removeAll()
+        memberships = large.reader
       }
     }
     self.memberships = memberships
@@ -110,15 +108,60 @@ extension OnlineUsers {
     }
   }
 
-  /// Delivers the changes of a conversation's members to what is kept of it and of its threads.
+  /// Delivers the changes of a large conversation's members to what is kept of it and of its threads.
   @inline(__always)
   func deliver(to conversation: UInt32, _ cache: ConversationCache, number: UInt64) {
     guard changed.hasAny(of: conversation) else { return }
     cache.deliver(changed.take(conversation), to: conversation, number: number)
   }
 
-  /// Has changes of a conversation's members listed from now on.
-  func keep(_ conversation: UInt32) { changed.keep(conversation) }
+  /// Delivers them to what is kept of a conversation whose members are all looked at.
+  @inline(__always)
+  func deliver(to entry: CachedConversation, _ version: EngineVersion) {
+    guard entry.scansPresence, entry.seenPresence != revision else { return }
+    let changes = scan(entry, version.tables)
+    if !changes.isEmpty { entry.deliver(changes, number: version.number) }
+  }
+
+  /// Has changes of a new conversation's members listed from now on, or them looked at.
+  func keep(_ entry: CachedConversation, _ version: EngineVersion) {
+    let members = entry.target.members
+    let memberships = self.memberships ?? version.memberships.large.reader
+    if memberships.lists(members) { return changed.keep(members) }
+    entry.scansPresence = true
+    _ = scan(entry, version.tables)
+  }
+
+  /// The members whose presence is another than when they were last looked at.
+  ///
+  /// - Complexity: O(members).
+  private func scan(
+    _ entry: CachedConversation, _ tables: Tables
+  ) -> [(user: UInt32, rank: UInt32)] {
+    entry.seenPresence = revision
+    var known: [UInt64] = []
+    swap(&known, &entry.presence)
+    defer { swap(&known, &entry.presence) }
+    if known.isEmpty { known = Array(repeating: 0, count: (entry.count + 31) / 32) }
+    var changes: [(user: UInt32, rank: UInt32)] = []
+    let (bits, limit) = unsafe (bits, UInt32(wordCount * 32))
+    unsafe known.withUnsafeMutableBufferPointer { (known) -> Void in
+      unsafe tables.memberUsers.forEachStretch(entry.target.memberRow.range) {
+        (offset, users) -> Void in
+        for index in 0..<users.count {
+          let (user, rank) = unsafe (users[index], offset + index)
+          let code =
+            unsafe user < limit ? bits[Int(user >> 5)] >> UInt64(user & 31 * 2) & 3 : 0
+          let shift = UInt64(rank & 31 * 2)
+          let difference = unsafe known[rank >> 5] >> shift & 3 ^ code
+          if difference == 0 { continue }
+          unsafe known[rank >> 5] ^= difference << shift
+          changes.append((user, UInt32(rank)))
+        }
+      }
+    }
+    return changes
+  }
 }
 
 /// The members of each kept conversation whose presence has changed.

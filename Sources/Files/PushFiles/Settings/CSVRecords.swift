@@ -14,6 +14,14 @@ extension CSVRow {
     if let number = digits(column), let instant = Instant(exactMilliseconds: number) {
       return instant
     }
+    return try instantInWords(column, field, form)
+  }
+
+  /// Apart from numbers, which most are.
+  @inline(never)
+  private func instantInWords(
+    _ column: Int, _ field: String, _ form: CellForm?
+  ) throws(FileProblem.Problem) -> Instant? {
     guard let text = text(column) else { return nil }
     if let instant = Instant(text: text) { return instant }
     guard let zone = form?.zone, let local = Instant.localMilliseconds(text) else {
@@ -60,15 +68,18 @@ extension CSVRow {
   ///   well, and blanks around them are dropped.
   func identifiers(_ column: Int, _ form: CellForm) -> [Identifier]? {
     if isEmpty(column) { return nil }
-    if form.delimiter != UInt8(ascii: ",") {
-      return text(column)?.split { $0 == ";" || $0 == "," }.compactMap { item in
-        let end = item.lastIndex { $0 != " " } ?? item.startIndex
-        let trimmed = item.drop { $0 == " " }
-        return trimmed.isEmpty ? nil : Identifier(String(trimmed[...end]))
-      }
-    }
+    if form.delimiter != UInt8(ascii: ",") { return looselySeparated(column) }
     return unsafe utf8(column).split(separator: UInt8(ascii: ";")).map {
       unsafe Identifier(utf8: UnsafeRawBufferPointer(rebasing: $0))
+    }
+  }
+
+  @inline(never)
+  private func looselySeparated(_ column: Int) -> [Identifier]? {
+    text(column)?.split { $0 == ";" || $0 == "," }.compactMap { item in
+      let end = item.lastIndex { $0 != " " } ?? item.startIndex
+      let trimmed = item.drop { $0 == " " }
+      return trimmed.isEmpty ? nil : Identifier(String(trimmed[...end]))
     }
   }
 }

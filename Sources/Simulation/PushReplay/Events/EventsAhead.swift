@@ -1,3 +1,4 @@
+internal import PushFanout
 internal import PushFiles
 internal import PushModel
 internal import PushSupport
@@ -8,7 +9,8 @@ internal import PushSupport
 final class EventsAhead {
   /// What was read.
   private enum Item: Sendable {
-    case event(ReplayEvent, ReplayEvents.Location?)
+    /// Of presence, with the user's index, if the engine knew the user when it was read.
+    case event(ReplayEvent, ReplayEvents.Location?, UserIndex?)
     /// A bad line that was left out.
     case skipped(FileProblem)
     /// Nothing follows.
@@ -30,6 +32,7 @@ final class EventsAhead {
 
   private struct Reader {
     let events: ReplayEvents
+    let fanout: Fanout
     let skipped: SkippedLines
     let size: Int
     var isOver = false
@@ -39,7 +42,7 @@ final class EventsAhead {
       while !isOver, piece.items.count < size {
         var last: Item?
         do throws(FileProblem) {
-          last = try events.next().map { .event($0, events.location) }
+          last = try events.next().map { .event($0, events.location, nil) }
           isOver = last == nil
         } catch {
           last = .failure(error)
@@ -49,14 +52,31 @@ final class EventsAhead {
         skipped.problems = []
         if let last { piece.items.append(last) }
       }
+      findUsers(&piece.items)
       piece.items.reverse()
       piece.progress = events.progress
       piece.isLast = isOver
       return piece
     }
+
+    /// Looks up the users of presence together, so that the cache misses of one wait for no other's.
+    private func findUsers(_ items: inout [Item]) {
+      var found: [(item: Int, change: PresenceChange)] = []
+      for (index, item) in items.enumerated() {
+        if case .event(.presence(let change), _, _) = item { found.append((index, change)) }
+      }
+      let users = fanout.indices(of: found.map(\.change.user))
+      for ((index, change), user) in zip(found, users) {
+        guard case .event(_, let location, _) = items[index] else { continue }
+        items[index] = .event(.presence(change), location, user)
+      }
+    }
   }
 
   private let pipeline: OrderedPipeline<Reader, Void, Piece>
+  /// The index of the user of the event that was read last, if it is one of presence and the user was
+  /// known.
+  private(set) var user: UserIndex?
   private let skipped: ((FileProblem) -> Void)?
   private var piece = Piece()
   private var current: ReplayEvents.Location?
@@ -65,17 +85,21 @@ final class EventsAhead {
 
   /// Opens the files, as ``ReplayEvents`` does.
   ///
-  /// - Parameter isPaced: whether the events are waited for, so that few are read ahead.
+  /// - Parameters:
+  ///   - fanout: knows the users.
+  ///   - isPaced: whether the events are waited for, so that few are read ahead.
   init(
-    _ files: ReplayFiles, rules: RuleSet, isPaced: Bool, skipped: ((FileProblem) -> Void)?
+    _ files: ReplayFiles, on fanout: Fanout, isPaced: Bool, skipped: ((FileProblem) -> Void)?
   ) throws(FileProblem) {
     self.skipped = skipped
     let lines = SkippedLines()
     let events = try ReplayEvents(
-      files, rules: rules, skipped: skipped.map { _ in { lines.problems.append($0) } })
+      files, rules: fanout.app.rules, skipped: skipped.map { _ in { lines.problems.append($0) } })
     pipeline = OrderedPipeline(
       threads: 1, depth: isPaced ? 1 : 4,
-      makeWorker: { Reader(events: events, skipped: lines, size: isPaced ? 1 : 512) },
+      makeWorker: {
+        Reader(events: events, fanout: fanout, skipped: lines, size: isPaced ? 1 : 512)
+      },
       work: { _, reader in reader.next() })
   }
 
@@ -85,8 +109,9 @@ final class EventsAhead {
   func next() throws(FileProblem) -> ReplayEvent? {
     while true {
       switch piece.items.popLast() {
-      case .event(let event, let location)?:
+      case .event(let event, let location, let user)?:
         current = location
+        self.user = user
         return event
       case .skipped(let problem)?: leaveOut(problem)
       case .failure(let problem)?: throw problem

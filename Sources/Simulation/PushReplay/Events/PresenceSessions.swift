@@ -27,11 +27,14 @@ struct PresenceSessions {
   ///
   /// A user who is unknown to the settings is added at once, as a member of no conversation.
   ///
-  /// - Parameter other: the other settings, in which the conversation may be known instead.
+  /// - Parameters:
+  ///   - known: the user's index, if that is known.
+  ///   - other: the other settings, in which the conversation may be known instead.
   /// - Returns: what changes for the user; nil if nothing does.
   /// - Throws: when the conversation is unknown.
   mutating func add(
-    _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
+    _ change: PresenceChange, of known: UserIndex? = nil, to fanout: Fanout,
+    beside other: Fanout? = nil
   ) throws(FileProblem.Problem) -> UserPresenceChange? {
     var room: UInt32?
     if let id = change.conversation {
@@ -42,7 +45,7 @@ struct PresenceSessions {
     }
     if users.isEmpty { fanout.indexMemberships() }
     let index =
-      if let known = fanout.index(of: change.user) { known } else {
+      if let known = known ?? fanout.index(of: change.user) { known } else {
         try fanout.change { (update) throws(FanoutError) in try update.name(user: change.user) }
       }
     let row = Int(index.rawValue)

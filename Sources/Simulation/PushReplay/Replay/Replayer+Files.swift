@@ -40,7 +40,7 @@ extension Replayer {
   ) throws -> ReplayResult {
     try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
     let events = try EventsAhead(
-      files, rules: fanout.app.rules, isPaced: options.speed != nil, skipped: skipped)
+      files, on: fanout, isPaced: options.speed != nil, skipped: skipped)
     var options = options
     if let text = heldRows?.text {
       options.holds = true
@@ -65,7 +65,7 @@ extension Replayer {
         progress(replayer.progress, events.progress, true)
         pace.wait(for: event.at)
       }
-      do throws(FileProblem.Problem) { try replayer.add(event) } catch {
+      do throws(FileProblem.Problem) { try replayer.add(event, of: events.user) } catch {
         try events.refuse(error)
       }
       if let failure { throw failure }

@@ -131,11 +131,14 @@ public final class Replayer {
   ///
   /// - Throws: why it contradicts the settings; it has no effect then.
   /// - Precondition: it is not earlier than the one before.
-  public func add(_ event: ReplayEvent) throws(FileProblem.Problem) {
+  public func add(_ event: ReplayEvent) throws(FileProblem.Problem) { try add(event, of: nil) }
+
+  /// The same for an event of presence whose user's index may be known.
+  func add(_ event: ReplayEvent, of user: UserIndex?) throws(FileProblem.Problem) {
     switch event {
     case .message(let message): try add(message)
     case .presence(let change):
-      if let change = try presence.add(change, to: fanout) {
+      if let change = try presence.add(change, of: user, to: fanout) {
         batch.presence.append(change, before: batch.messages.count)
         if batch.presence.isFull { submit() }
       }
