@@ -1,6 +1,8 @@
 """Times whole commands on a world, as multiples of `evaluate` of its day in the same run."""
 import os
 import tempfile
+import time
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -8,6 +10,11 @@ from commands import MEMBERSHIPS_A_USER, Commands, evaluate, first_message, line
 
 # What must be reached, as multiples of `evaluate`, on two cores.
 IMPORT, CHECK, EXPORT, VERIFY, OPENING = 7, 4, 2, 2, 2.5
+PROFILE, PROFILE_MEMORY = 1.2, 500
+# Of the speed of a program that only writes as many bytes.
+WRITING = 0.5
+# So many users for each message of which rows are written: 5 GB for a million.
+USERS_A_MESSAGE = 40
 
 
 class Store:
@@ -37,11 +44,66 @@ class Store:
                 (root / f"{file}{ending}").unlink(missing_ok=True)
 
 
-def lines_of(name, runs, base, most):
+def lines_of(name, runs, base, most, most_memory=None):
     """A command's time as a multiple, its seconds, and its memory."""
-    seconds, memory = median(time for time, _ in runs), max(peak for _, peak in runs)
+    seconds, memory = median(taken for taken, _ in runs), max(peak for _, peak in runs)
     return [line(f"{name}, times `evaluate`", seconds / base, "×", most=most),
-            line("  seconds", seconds, "s"), line("  most memory", memory / 1e6, "MB")]
+            line("  seconds", seconds, "s"),
+            line("  most memory", memory / 1e6, "MB", most=most_memory)]
+
+
+def write_only(path, size):
+    """The seconds in which so many bytes get from memory into a new file and to the disk."""
+    buffer = memoryview(os.urandom(4 << 20))
+    started = time.perf_counter()
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        while size > 0:
+            size -= os.write(file, buffer[:size])
+        os.fsync(file)
+    finally:
+        os.close(file)
+    return time.perf_counter() - started
+
+
+class Rows:
+    """Outputs that are large, each beside what only writes as many bytes, by turns."""
+
+    def __init__(self, folder, world, messages):
+        self.output = folder / "rows"
+        self.runs = {
+            kind: {"words": ["evaluate", *settings_of(world), "--messages", file, "--format", kind,
+                             "--output", self.output],
+                   "size": 0, "seconds": [], "floor": []}
+            for kind, file in messages.items()}
+
+    def measure(self, commands):
+        path = commands.root / self.output
+        for run in self.runs.values():
+            run["seconds"].append(commands.run(*run["words"])[0])
+            run["size"] = path.stat().st_size
+            path.unlink()
+            run["floor"].append(write_only(path, run["size"]))
+            path.unlink()
+
+    def lines(self):
+        found = []
+        for kind, run in self.runs.items():
+            seconds, floor = median(run["seconds"]), median(run["floor"])
+            found += [
+                line(f"`evaluate --format {kind}`, of the speed of only writing", floor / seconds, "×",
+                     least=WRITING),
+                line("  seconds", seconds, "s"), line("  only writing", floor, "s"),
+                line("  size", run["size"] / 1e9, "GB")]
+        return found
+
+
+def first_messages(root, source, target, count):
+    """A file with the first messages of another."""
+    with open(root / source, encoding="utf-8") as file, open(
+            root / target, "w", encoding="utf-8") as copy:
+        copy.writelines(islice(file, 1 + count))
+    return target
 
 
 def measure(root, scratch, world, users, quick):
@@ -54,19 +116,29 @@ def measure(root, scratch, world, users, quick):
         folder = Path(folder).relative_to(root)
         base = evaluate(settings_of(world), f"{world}/messages.csv", os.cpu_count(),
                         folder / "counts.ndjson")
-        message = first_message(root, f"{world}/messages.csv", folder / "first.csv")
-        store = Store(folder, world, message)
-        plain, runs = [], {name: [] for name, _, _ in store.steps}
+        messages = f"{world}/messages.csv"
+        message = first_message(root, messages, folder / "first.csv")
+        some = first_messages(root, messages, folder / "some.csv", users // USERS_A_MESSAGE)
+        store, rows = Store(folder, world, message), Rows(
+            folder, world, {"pushlist": messages, "ndjson": some})
+        profile = ["profile", *settings_of(world), "--messages", messages, "--json"]
+        plain, profiled, runs = [], [], {name: [] for name, _, _ in store.steps}
         for _ in range(commands.rounds):
             plain.append(commands.run(*base))
+            profiled.append(commands.run(*profile))
+            rows.measure(commands)
             for name, _, words in store.steps:
                 runs[name].append(commands.run(*words))
             store.remove(root)
-        seconds = median(time for time, _ in plain)
+        seconds = median(taken for taken, _ in plain)
         whole = [line("`evaluate --format counts`", seconds, "s"),
                  line("  most memory", max(peak for _, peak in plain) / 1e6, "MB")]
         of_store = [each for name, most, _ in store.steps
                     for each in lines_of(name, runs[name], seconds, most)]
+        of_profile = lines_of("profile", profiled, seconds, PROFILE,
+                              None if quick else PROFILE_MEMORY)
     parts = [{"title": "What the others are compared with", "lines": whole},
+             {"title": "Rates of a world", "lines": of_profile},
+             {"title": "Rows", "lines": rows.lines()},
              {"title": "A store", "lines": of_store}]
     return parts, [text.replace(str(folder), "FOLDER") for text in commands.ran]

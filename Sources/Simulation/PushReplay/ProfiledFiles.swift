@@ -26,16 +26,29 @@ extension WorkloadProfile {
     skipped: ((FileProblem) -> Void)? = nil,
     progress: (_ count: Int, _ share: Double?) -> Void = { _, _ in }
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
-    let events = try ReplayEvents(files, rules: settings.app.rules, skipped: skipped)
+    try measure(
+      files, of: settings as any SettingsRecords, leavingOut: leftOut, skipped: skipped,
+      progress: progress)
+  }
+
+  /// The same of settings of any form.
+  package static func measure(
+    _ files: ReplayFiles, of settings: any SettingsRecords, leavingOut leftOut: Set<Identifier>,
+    skipped: ((FileProblem) -> Void)?,
+    progress: (_ count: Int, _ share: Double?) -> Void
+  ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
+    let events = try EventsAhead(
+      files, rules: settings.app.rules, isPaced: false, skipped: skipped)
     var profiler = WorkloadProfiler(
-      settings, leavingOut: leftOut, zoneName: ZoneLinks.canonicalName)
+      settings, leavingOut: leftOut, zoneName: ZoneLinks.canonicalName, threads: Fanout.coreCount)
     var clocks = SenderClocks(settings, files.unknownZones)
     var count = 0
     while let event = try events.next() {
       switch event {
       case .message(let message):
-        let clock = try clocks.clock(of: message.sender, at: message.at.seconds)
-        profiler.add(message, isReply: events.isReply, clock: clock)
+        try profiler.add(message, isReply: events.isReply) { sender in
+          try clocks.clock(of: sender, at: message.at.seconds)
+        }
       case .presence(let change):
         profiler.addPresence(
           at: change.at, user: change.user, conversation: change.conversation,
@@ -55,63 +68,82 @@ extension WorkloadProfile {
 
 /// The senders' clocks, by their settings before any change.
 private struct SenderClocks {
+  /// nil for a sender who has neither a time zone nor quiet hours, or whose zone is not known.
   private struct Entry {
     let zone: ZoneTable
     /// nil for a sender who has no quiet hours, or has them all day.
     let schedule: QuietSchedule?
   }
 
-  private let settings: FanoutSettings
+  private let settings: any SettingsRecords
+  private let app: AppSettings
   private let unknownZones: UnknownZones
   private var zones: [String: ZoneTable] = [:]
-  /// nil for a sender whose clock is not known.
-  private var entries: [Identifier: Entry?] = [:]
+  /// What senders have set, by the number that it has among ``entries``: many have set the same.
+  private var numbers: [QuietSettings: UInt32] = [:]
+  private var entries: [Entry?] = []
+  /// The number of each user, who has sent something; others have ``unused``.
+  private var numbersOfUsers: [UInt32]
+  private static let unused = UInt32.max
 
-  init(_ settings: FanoutSettings, _ unknownZones: UnknownZones) {
+  init(_ settings: any SettingsRecords, _ unknownZones: UnknownZones) {
     self.settings = settings
     self.unknownZones = unknownZones
+    app = settings.app
+    numbersOfUsers = Array(repeating: Self.unused, count: settings.userCount)
   }
 
   /// A sender's clock; nil for one who has neither a time zone nor quiet hours.
   ///
   /// - Throws: ``ZoneDataError`` or ``FanoutError/unknownZones(_:)``.
-  mutating func clock(of sender: Identifier?, at seconds: Int64) throws -> SenderClock? {
-    guard let sender else { return nil }
-    let entry: Entry?
-    if let known = entries[sender] {
-      entry = known
-    } else {
-      entry = try knownEntry(of: sender)
-      entries[sender] = entry
+  mutating func clock(of user: UserIndex, at seconds: Int64) throws -> SenderClock? {
+    var number = numbersOfUsers[Int(user.rawValue)]
+    if number == Self.unused {
+      number = try newNumber(of: user)
+      numbersOfUsers[Int(user.rawValue)] = number
     }
-    return entry.map {
+    return entries[Int(number)].map {
       SenderClock(
         offsetSeconds: $0.zone.offsetSeconds(at: seconds),
         isInQuietHours: $0.schedule?.isQuiet(at: seconds))
     }
   }
 
-  private mutating func knownEntry(of sender: Identifier) throws -> Entry? {
+  private mutating func newNumber(of index: UserIndex) throws -> UInt32 {
+    let user = settings.user(index)
+    let quiet = QuietSettings(user)
+    if let number = numbers[quiet] { return number }
+    entries.append(
+      try knownEntry(quiet, isSilentAllDay: user.isSilentAllDay, settings.id(of: index)))
+    let number = UInt32(entries.count - 1)
+    numbers[quiet] = number
+    return number
+  }
+
+  private mutating func knownEntry(
+    _ quiet: QuietSettings, isSilentAllDay: Bool, _ id: Identifier
+  ) throws -> Entry? {
     let made: Result<Entry?, ZoneDataError>
     do throws(ZoneDataError) {
-      made = .success(try makeEntry(settings.user(sender)))
+      made = .success(try makeEntry(quiet, isSilentAllDay: isSilentAllDay))
     } catch {
       made = .failure(error)
     }
     guard case .failure(.unknownName(let name)) = made else { return try made.get() }
     if unknownZones == .ignore { return nil }
-    throw FanoutError.unknownZones(UnknownZoneUsers(.init(sender, timeZone: name)))
+    throw FanoutError.unknownZones(UnknownZoneUsers(.init(id, timeZone: name)))
   }
 
-  private mutating func makeEntry(_ user: UserSettings) throws(ZoneDataError) -> Entry? {
-    guard user.timeZone != nil || user.quietHours != nil else { return nil }
-    let zone = try zone(user.timeZone ?? settings.app.timeZone)
+  private mutating func makeEntry(
+    _ quiet: QuietSettings, isSilentAllDay: Bool
+  ) throws(ZoneDataError) -> Entry? {
+    guard quiet.timeZone != nil || quiet.quietHours != nil else { return nil }
+    let zone = try zone(quiet.timeZone ?? app.timeZone)
     var schedule: QuietSchedule?
-    if !user.isSilentAllDay {
-      if let name = user.quietHours?.timeZone { _ = try self.zone(name) }
+    if !isSilentAllDay {
+      if let name = quiet.quietHours?.timeZone { _ = try self.zone(name) }
       let zones = zones
-      schedule = try QuietSchedule(QuietSettings(user), app: settings.app) {
-        (name) throws(ZoneDataError) in
+      schedule = try QuietSchedule(quiet, app: app) { (name) throws(ZoneDataError) in
         if let known = zones[name] { return known }
         return try ZoneTable(named: name)
       }

@@ -3,6 +3,7 @@
 #include "CPushKernels.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +58,18 @@ static sqlite3_vfs *below;
 static File *ours(sqlite3_file *file) { return (File *)file; }
 static sqlite3_file *real(sqlite3_file *file) { return (sqlite3_file *)(ours(file) + 1); }
 
+// Of all files, for people who wait.
+static atomic_uint_fast64_t moved;
+
+uint64_t ps_moved_bytes(void) { return atomic_load_explicit(&moved, memory_order_relaxed); }
+
 static int real_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
+  atomic_fetch_add_explicit(&moved, (uint64_t)count, memory_order_relaxed);
   return real(file)->pMethods->xRead(real(file), bytes, count, at);
 }
 
 static int real_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at) {
+  atomic_fetch_add_explicit(&moved, (uint64_t)count, memory_order_relaxed);
   return real(file)->pMethods->xWrite(real(file), bytes, count, at);
 }
 

@@ -1,3 +1,4 @@
+internal import CPushSQLite
 internal import Foundation
 internal import GRDB
 public import PushContent
@@ -24,6 +25,9 @@ public final class StoreReader: Sendable {
     self.store = store
     path = store.path
   }
+
+  /// How many bytes of stores and their logs this process has read and written so far.
+  package static var movedByteCount: UInt64 { ps_moved_bytes() }
 
   /// Ends the use of the store.
   public func close() throws { try store.close() }

@@ -163,8 +163,11 @@ extension WorldOptions {
   ) throws -> (fanout: Fanout, content: ContentDirectory, templates: TemplateCatalog) {
     if let store = store?.path {
       return try reading(store) { reader in
-        let (fanout, content, templates, opening) = try reader.fanoutWithContent(
-          threads: threads, unknownZones: zones.unknownZones)
+        let (fanout, content, templates, opening) = try ProgressBar.watch(
+          "opening", store, passes: 0.6
+        ) {
+          try reader.fanoutWithContent(threads: threads, unknownZones: zones.unknownZones)
+        }
         if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
         return (reported(fanout), content, templates)
       }

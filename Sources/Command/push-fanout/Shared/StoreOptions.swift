@@ -70,3 +70,20 @@ struct TimeOption: ParsableArguments {
   /// - Throws: ``Failure`` for a clock of no use.
   var now: Instant { get throws { try at.flatMap { Instant(text: $0) } ?? Clock.now } }
 }
+
+extension ProgressBar {
+  /// Shows how far work on a store is: by the bytes that are read and written.
+  ///
+  /// - Parameter passes: how many times the store's size that will be, about.
+  static func watch<Value>(
+    _ title: String, _ store: String, passes: Double, while work: () throws -> Value
+  ) rethrows -> Value {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: store)
+    let total = passes * Double(attributes?[.size] as? Int ?? 0)
+    let before = StoreReader.movedByteCount
+    let share: @Sendable () -> Double? = {
+      total > 0 ? min(0.99, Double(StoreReader.movedByteCount - before) / total) : nil
+    }
+    return try watch(title, share, while: work)
+  }
+}

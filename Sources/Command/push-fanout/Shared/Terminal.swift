@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import Foundation
 import Glibc
 import PushFiles
 import PushSupport
@@ -290,5 +291,28 @@ final class ProgressBar {
   func finish() {
     if isShown { Terminal.show("\r\u{1B}[K") }
     isShown = false
+  }
+}
+
+extension ProgressBar {
+  /// Shows how far work is that does not say so, looking at it from another thread.
+  ///
+  /// - Parameter share: 0...1; nil when it is not known.
+  static func watch<Value>(
+    _ title: String, _ share: @escaping @Sendable () -> Double?, while work: () throws -> Value
+  ) rethrows -> Value {
+    guard Terminal.errorIsTerminal, !Terminal.isQuiet else { return try work() }
+    let (isOver, isCleared) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      let bar = ProgressBar(title)
+      while isOver.wait(timeout: .now() + .milliseconds(100)) == .timedOut { bar.update(share()) }
+      bar.finish()
+      isCleared.signal()
+    }
+    defer {
+      isOver.signal()
+      isCleared.wait()
+    }
+    return try work()
   }
 }

@@ -51,8 +51,9 @@ struct WorldOptions: ParsableArguments {
   /// Reads the world into the engine, with a progress bar.
   func loadFanout(threads: Int?) throws -> Fanout {
     if let store = store?.path {
-      let opened = try SettingsStore(
-        store, .read, threads: threads, unknownZones: zones.unknownZones)
+      let opened = try ProgressBar.watch("opening", store, passes: 0.6) {
+        try SettingsStore(store, .read, threads: threads, unknownZones: zones.unknownZones)
+      }
       if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
       try opened.close()
       return reported(opened.fanout)
@@ -86,11 +87,18 @@ struct WorldOptions: ParsableArguments {
     if let store = store?.path {
       let reader = try StoreReader(store)
       defer { try? reader.close() }
-      return try reader.settings()
+      return try ProgressBar.watch("opening", store, passes: 0.6) { try reader.settings() }
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.load(paths, LoadOptions { bar.update($0) })
+  }
+
+  /// Reads the files into an engine from which the records can be read again, with a progress bar.
+  func loadRecords() throws -> FanoutRecords {
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    return try SettingsLoader.loadRecords(paths, LoadOptions { bar.update($0) }).records
   }
 
   func validate() throws {

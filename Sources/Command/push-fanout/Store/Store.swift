@@ -146,12 +146,14 @@ struct StoreSnapshot: ParsableCommand {
 
   /// - Parameter message: what is printed when the program is interrupted while it writes.
   static func write(_ path: String, waiting: WaitOption, message: String) throws {
-    let store = try SettingsStore(path, .write, waiting: waiting.duration)
-    Interruption.beginOutput(
-      nil, temporaryNames: store.temporarySnapshotNames, message: message)
-    try store.writeSnapshot()
-    try store.close()
-    Interruption.endOutput()
+    try ProgressBar.watch("writing the snapshot", path, passes: 0.6) {
+      let store = try SettingsStore(path, .write, waiting: waiting.duration)
+      Interruption.beginOutput(
+        nil, temporaryNames: store.temporarySnapshotNames, message: message)
+      try store.writeSnapshot()
+      try store.close()
+      Interruption.endOutput()
+    }
   }
 }
 
@@ -183,8 +185,11 @@ struct StoreExport: ParsableCommand {
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    let records = try reader.export(to: output)
-    try output.finish()
+    let records = try ProgressBar.watch("exporting", target.path, passes: 0.6) {
+      let records = try reader.export(to: output)
+      try output.finish()
+      return records
+    }
     Interruption.endOutput()
     try reader.close()
     Terminal.note(records.counted("record"))
@@ -224,7 +229,9 @@ struct StoreCheckCommand: ParsableCommand {
     let problems: [StoreProblem]
     do {
       let reader = try StoreReader(target.path)
-      problems = fast ? try reader.checkFast() : try reader.check()
+      problems = try ProgressBar.watch("checking", target.path, passes: fast ? 1 : 2) {
+        fast ? try reader.checkFast() : try reader.check()
+      }
       try reader.close()
     }
     try Terminal.printProblems(problems, of: target.path, json: json)
@@ -259,9 +266,8 @@ struct StoreBackup: ParsableCommand {
     let reader = try StoreReader(target.path)
     let path = output.path
     Interruption.beginOutput(path, temporaryNames: StoreReader.temporaryNames(ofBackupTo: path))
-    let bar = ProgressBar("copying")
-    defer { bar.finish() }
-    try reader.backup(to: path) { bar.update($0) }
+    // The file is read, its copy is written, and read for its sums.
+    try ProgressBar.watch("copying", target.path, passes: 3) { try reader.backup(to: path) }
     Interruption.endOutput()
     try reader.close()
   }

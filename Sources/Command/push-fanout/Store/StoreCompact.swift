@@ -52,17 +52,24 @@ struct StoreCompact: ParsableCommand {
 
   func run() throws {
     let now = try time.now
+    let removed = try ProgressBar.watch("compacting", target.path, passes: shrink ? 3 : 1) {
+      try compact(at: now)
+    }
+    if let removed { Terminal.note("\(removed.counted("entry")) removed") }
+  }
+
+  /// - Returns: how many entries were removed; nil where that was not asked for.
+  private func compact(at now: Instant) throws -> Int? {
     let store = try SettingsStore(target.path, .write, waiting: waiting.duration)
     let retention =
       keep != nil || keepEntries != nil
       ? FeedRetention(age: keep?.duration, entries: keepEntries) : nil
     if automatic == true { try store.setRetention(retention, at: now) }
     if automatic == false { try store.setRetention(nil, at: now) }
-    if let retention {
-      Terminal.note("\(try store.compact(retention, at: now).counted("entry")) removed")
-    }
+    let removed = try retention.map { try store.compact($0, at: now) }
     if shrink { try store.shrink() }
     try store.close()
+    return removed
   }
 }
 

@@ -59,14 +59,19 @@ struct StoreErase: ParsableCommand {
     guard let erased else { return try finishErasure() }
     if search {
       let reader = try StoreReader(target.path)
-      let report = try reader.traces(of: erased.id)
+      let report = try ProgressBar.watch("searching", target.path, passes: 1) {
+        try reader.traces(of: erased.id)
+      }
       try reader.close()
       try show(report, erased.id)
       if report.columns.contains(where: { $0.equal > 0 }) { throw ExitCode(1) }
       return
     }
     let store = try open()
-    let report = try store.erase(erased, at: try time.now)
+    let now = try time.now
+    let report = try ProgressBar.watch("erasing", target.path, passes: 4) {
+      try store.erase(erased, at: now)
+    }
     try store.close()
     try show(report, erased.id)
   }
@@ -77,7 +82,7 @@ struct StoreErase: ParsableCommand {
 
   private func finishErasure() throws {
     let store = try open()
-    try store.finishErasures()
+    try ProgressBar.watch("erasing", target.path, passes: 3) { try store.finishErasures() }
     try store.close()
   }
 

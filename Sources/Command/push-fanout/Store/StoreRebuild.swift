@@ -41,7 +41,10 @@ struct StoreRebuildCommand: ParsableCommand {
     let rebuild = try StoreRebuild(fromSnapshotOf: path)
     Interruption.beginOutput(
       path, temporaryNames: rebuild.temporaryNames, message: "no store was made")
-    let settings = try rebuild.run(at: now)
+    let bar = ProgressBar("rebuilding")
+    defer { bar.finish() }
+    let settings = try rebuild.run(at: now) { bar.update($0) }
+    bar.finish()
     Interruption.endOutput(message: "the store is complete; its snapshot is that of the lost one")
     Terminal.say(
       "\(settings.userCount.counted("user")), "

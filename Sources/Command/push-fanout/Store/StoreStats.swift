@@ -49,7 +49,9 @@ struct StoreStats: ParsableCommand {
 
   func run() throws {
     let reader = try StoreReader(target.path)
-    let found = try reader.statistics()
+    let found = try ProgressBar.watch("counting", target.path, passes: 0.5) {
+      try reader.statistics()
+    }
     try reader.close()
     let facts = try contents(found) + state(found)
     if json {

@@ -30,7 +30,9 @@ struct StoreVerify: ParsableCommand {
 
   func run() throws {
     let reader = try StoreReader(target.path)
-    let found = try reader.verifyBackup()
+    let found = try ProgressBar.watch("verifying", target.path, passes: 2) {
+      try reader.verifyBackup()
+    }
     try reader.close()
     try Terminal.printProblems(found.problems, of: target.path, json: json)
     let sums = found.hasSums ? "equal to the sums of the backup" : "no sums to compare with"

@@ -2,7 +2,7 @@ package import PushModel
 
 /// The records that an engine was built from, read from its tables in the order of the first
 /// appearance of ids.
-package struct FanoutRecords: Sendable {
+package struct FanoutRecords: SettingsRecords {
   /// The engine.
   package let fanout: Fanout
   private let version: FanoutVersion
@@ -24,6 +24,11 @@ package struct FanoutRecords: Sendable {
 
   /// The id at an index.
   package func id(of user: UserIndex) -> Identifier { tables.userIDs[user.rawValue] }
+
+  /// The index of an id; nil for one that never appeared.
+  package func index(of user: Identifier) -> UserIndex? {
+    tables.userIDs.index(of: user).map { UserIndex($0) }
+  }
 
   /// Whether a user has settings, or was only named.
   package func isDeclared(_ user: UserIndex) -> Bool {

@@ -3,9 +3,9 @@ internal import PushModel
 /// A CSV row for every decision.
 struct CSVEncoder: DecisionEncoder {
   /// What follows the user in each row, by the outcome's code.
-  private let rowEnds: [[UInt8]]
+  private let rowEnds = OutcomeTexts(Self.cells)
 
-  init(_ options: EncodingOptions) { rowEnds = Self.byCode(Self.cells) }
+  init(_ options: EncodingOptions) {}
 
   var header: [UInt8] { Array("message,user,action,reason,scope\n".utf8) }
 
@@ -14,10 +14,12 @@ struct CSVEncoder: DecisionEncoder {
     start.appendCSV(decisions.message.id.text)
     start.append(UInt8(ascii: ","))
     piece.reserve(decisions.count * (start.count + 64))
-    unsafe decisions.forEachRecipient(withDevices: false) { (_, id, code) -> Void in
-      piece.bytes.append(contentsOf: start)
-      unsafe piece.bytes.appendCSV(id)
-      piece.bytes.append(contentsOf: rowEnds[Int(code)])
+    unsafe start.withUnsafeBufferPointer { start in
+      rowEnds.withTexts { ends in
+        unsafe decisions.forEachRecipient(withDevices: false) { (_, id, code) -> Void in
+          unsafe piece.bytes.append(start, csv: id, ends[code])
+        }
+      }
     }
   }
 

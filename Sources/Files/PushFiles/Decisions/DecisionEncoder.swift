@@ -60,13 +60,6 @@ extension DecisionEncoder {
   func trailer(
     _ messageCount: Int, _ totals: OutcomeCounts, _ unknown: UnknownNames
   ) -> [UInt8] { [] }
-
-  /// A text for each outcome, by its code.
-  static func byCode(_ text: (Outcome) -> [UInt8]) -> [[UInt8]] {
-    var texts = [[UInt8]](repeating: [], count: Outcome.codeCount)
-    for (code, outcome) in Outcome.coded { texts[Int(code)] = text(outcome) }
-    return texts
-  }
 }
 
 /// Where encoded decisions go.

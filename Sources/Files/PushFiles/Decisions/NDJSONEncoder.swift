@@ -4,35 +4,37 @@ internal import PushModel
 struct NDJSONEncoder: DecisionEncoder {
   private let showsDevices: Bool
   /// What follows the user in each row, by the outcome's code; before devices, if they are shown.
-  private let rowEnds: [[UInt8]]
+  private let rowEnds: OutcomeTexts
 
   init(_ options: EncodingOptions) {
     showsDevices = options.showsDevices
     let end = options.showsDevices ? "" : "}\n"
-    rowEnds = Self.byCode { outcome in
+    rowEnds = OutcomeTexts { outcome in
       let (action, reason) = (outcome.action.name, outcome.reason.name)
       let scope = outcome.scope.map { ",\"scope\":\"\($0.name)\"" } ?? ""
-      return Array(",\"action\":\"\(action)\",\"reason\":\"\(reason)\"\(scope)\(end)".utf8)
+      return Array("\",\"action\":\"\(action)\",\"reason\":\"\(reason)\"\(scope)\(end)".utf8)
     }
   }
 
   func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece) {
     var start = Array("{\"message\":".utf8)
     start.appendJSON(decisions.message.id.text)
-    start.append(contentsOf: ",\"user\":".utf8)
+    start.append(contentsOf: ",\"user\":\"".utf8)
     piece.reserve(decisions.count * (start.count + 64))
-    unsafe decisions.forEachRecipient(withDevices: showsDevices) { (user, id, code) -> Void in
-      piece.bytes.append(contentsOf: start)
-      unsafe piece.bytes.appendJSON(id)
-      piece.bytes.append(contentsOf: rowEnds[Int(code)])
-      guard showsDevices else { return }
-      var isFirst = true
-      unsafe decisions.forEachDevice(of: user, code: code) { (device) -> Void in
-        piece.bytes.append(contentsOf: isFirst ? Self.devicesStart : Self.comma)
-        isFirst = false
-        unsafe piece.bytes.appendJSON(device)
+    unsafe start.withUnsafeBufferPointer { start in
+      rowEnds.withTexts { ends in
+        unsafe decisions.forEachRecipient(withDevices: showsDevices) { (user, id, code) -> Void in
+          unsafe piece.bytes.append(start, json: id, ends[code])
+          guard showsDevices else { return }
+          var isFirst = true
+          unsafe decisions.forEachDevice(of: user, code: code) { (device) -> Void in
+            piece.bytes.append(contentsOf: isFirst ? Self.devicesStart : Self.comma)
+            isFirst = false
+            unsafe piece.bytes.appendJSON(device)
+          }
+          piece.bytes.append(contentsOf: isFirst ? Self.rowEnd : Self.devicesEnd)
+        }
       }
-      piece.bytes.append(contentsOf: isFirst ? Self.rowEnd : Self.devicesEnd)
     }
   }
 

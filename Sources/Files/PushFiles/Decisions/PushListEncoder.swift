@@ -13,11 +13,14 @@ struct PushListEncoder: DecisionEncoder {
       piece.bytes.append(contentsOf: ",\"push\":[".utf8)
     }
     // Commas stand between users: one before the first of a part, too, unless there was none yet.
-    var isFirst = !decisions.hasEarlierPush
-    unsafe decisions.forEachPush { (id) -> Void in
-      if !isFirst { piece.bytes.append(UInt8(ascii: ",")) }
-      isFirst = false
-      unsafe piece.bytes.appendJSON(id)
+    let separator: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: "\"")]
+    unsafe separator.withUnsafeBufferPointer { separator in
+      let quote = unsafe UnsafeBufferPointer(rebasing: separator[1...])
+      var start = unsafe decisions.hasEarlierPush ? separator : quote
+      unsafe decisions.forEachPush { (id) -> Void in
+        unsafe piece.bytes.append(start, json: id, quote)
+        unsafe start = separator
+      }
     }
     if decisions.isLast { piece.bytes.append(contentsOf: "]}\n".utf8) }
   }

@@ -24,12 +24,7 @@ extension [UInt8] {
   /// Appends the inside of a JSON string of characters that are UTF-8.
   @inlinable
   package mutating func appendJSONCharacters(_ utf8: UnsafeRawBufferPointer) {
-    var needsEscape = false
-    for index in 0..<utf8.count {
-      let byte = unsafe utf8[index]
-      needsEscape = needsEscape || byte < 0x20 || byte == 0x22 || byte == 0x5C
-    }
-    if needsEscape {
+    if unsafe utf8.needsJSONEscapes {
       for index in 0..<utf8.count { appendJSONCharacter(unsafe utf8[index]) }
     } else {
       unsafe append(contentsOf: utf8)
@@ -53,4 +48,46 @@ extension [UInt8] {
     default: append(byte)
     }
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether a JSON string has escapes for some of these bytes.
+  @inlinable @inline(__always)
+  package var needsJSONEscapes: Bool {
+    unsafe hasMark { word in
+      zeroBytes(word & 0xE0E0_E0E0_E0E0_E0E0) | zeroBytes(word ^ 0x2222_2222_2222_2222)
+        | zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+    }
+  }
+
+  /// Whether `marks` gives more than 0 for some of the bytes, which it is given eight at a time. It
+  /// may see a byte more than once.
+  ///
+  /// SAFETY: bytes are loaded only where there are as many.
+  @inlinable @inline(__always)
+  package func hasMark(_ marks: (UInt64) -> UInt64) -> Bool {
+    if count >= 8 {
+      var offset = 0
+      while offset < count - 8 {
+        if marks(unsafe loadUnaligned(fromByteOffset: offset, as: UInt64.self)) != 0 { return true }
+        offset += 8
+      }
+      return marks(unsafe loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)) != 0
+    }
+    if count >= 4 {
+      let first = unsafe loadUnaligned(fromByteOffset: 0, as: UInt32.self)
+      let last = unsafe loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+      return marks(UInt64(first) << 32 | UInt64(last)) != 0
+    }
+    for index in 0..<count where marks(unsafe UInt64(self[index]) &* 0x0101_0101_0101_0101) != 0 {
+      return true
+    }
+    return false
+  }
+}
+
+/// More than 0 if one of eight bytes is 0.
+@inlinable @inline(__always)
+package func zeroBytes(_ word: UInt64) -> UInt64 {
+  (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
 }

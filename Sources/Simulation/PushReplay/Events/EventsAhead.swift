@@ -124,6 +124,9 @@ final class EventsAhead {
     }
   }
 
+  /// Whether the event that was read last is a message that replies to another.
+  var isReply: Bool { current?.isReply ?? false }
+
   /// A problem of the event that was read last, at its line; it is reported if such lines are left
   /// out.
   ///

@@ -183,12 +183,12 @@ public final class ReplayEvents {
     try leaveOut(location.leftOut(problem))
   }
 
-  /// Whether the event that was read last is a message that replies to another.
-  package var isReply: Bool { current?.isReply() ?? false }
-
   /// The file and line of the event that was read last; nil when there was none.
   package var location: Location? {
-    current.map { Location(file: $0.path, line: $0.nextLine, mayBeSkipped: maySkip($0)) }
+    current.map {
+      Location(
+        file: $0.path, line: $0.nextLine, isReply: $0.isReply(), mayBeSkipped: maySkip($0))
+    }
   }
 
   private func maySkip(_ input: Input) -> Bool { skipped != nil && input.mayBeSkipped }
@@ -197,6 +197,8 @@ public final class ReplayEvents {
   package struct Location: Hashable, Sendable {
     package let file: String
     package let line: Int
+    /// Whether it is a message that replies to another.
+    let isReply: Bool
     /// Whether bad lines of this file are left out.
     let mayBeSkipped: Bool
 

@@ -1,90 +1,33 @@
 internal import Glibc
 internal import PushModel
 
-/// Who is in which room, since when, and what members have set: rooms one after the other.
+/// Who is in which room, since when, and what members have set.
 struct MembershipRates {
   /// Members of each room; 0 for a room that only messages name.
   private(set) var sizes: [Int] = []
   /// When the first member of each room joined, in milliseconds; 0 for always.
   private(set) var begins: [Int64] = []
+  /// The share of pairs of members with the same zone, in each room; nil for fewer than two with a
+  /// zone.
+  private var zoneShares: [Double?] = []
+  private var counts = MemberCounts(users: 0)
+
   /// How many memberships there are.
-  private(set) var count = 0
-  /// When memberships begin.
-  private var sinces: [Int64] = []
-  private var roomsOfUser: [Int32] = []
-
-  // Of the room that is being added.
-  private var pending: [(user: Int, level: NotificationLevel)] = []
-  private var zoneCounts: [Int32: Int] = [:]
-  private var earliest = Int64.max
-
-  /// Pairs of members with the same zone, by class of room.
-  private var zonePairs = [GroupedMean](repeating: GroupedMean(), count: 4)
-  private var mutes = [(muted: Int, all: Int)](repeating: (0, 0), count: 4)
-  private var mutesForMentions = 0
-  private var muteCount = 0
-  private var setToAll = 0
-  private var hasLevels = false
-  /// For each user, memberships by class of room, and whether one is muted.
-  private var classesOfUser: [SIMD4<Int32>] = []
-  private var isMuting: [Bool] = []
+  var count: Int { counts.count }
 
   /// Rooms above this are giants.
   static let largestRoom = 3000
-  private static let classLimits = [20, 200, 3000]
   private static let classNames = ["rooms < 20", "rooms < 200", "rooms < 3,000", "above"]
 
-  // MARK: Adding
-
-  mutating func begin(_ room: Int) {
-    sizes.append(0)
-    begins.append(0)
-    pending.removeAll(keepingCapacity: true)
-    zoneCounts.removeAll(keepingCapacity: true)
-    earliest = .max
+  /// Adds a room that is the next one.
+  mutating func add(_ room: MeasuredRoom) {
+    sizes.append(room.size)
+    begins.append(room.begin)
+    zoneShares.append(room.zoneShare)
   }
 
-  mutating func add(_ member: borrowing MemberSettings, user: Int, room: Int, zone: Int32) {
-    var level = member.level
-    if level == .unset, member.mutedUntil > .zero { level = .blocked }
-    pending.append((user, level))
-    sinces.append(member.since.milliseconds)
-    earliest = min(earliest, member.since.milliseconds)
-    if zone >= 0 { zoneCounts[zone, default: 0] += 1 }
-  }
-
-  /// Ends the room that was begun last.
-  mutating func end(_ people: PeopleRates) {
-    let room = sizes.count - 1
-    let size = pending.count
-    guard size > 0 else { return }
-    sizes[room] = size
-    begins[room] = earliest
-    count += size
-    let sizeClass = Self.classLimits.firstIndex { size < $0 } ?? 3
-    for (user, level) in pending {
-      while roomsOfUser.count <= user {
-        roomsOfUser.append(0)
-        classesOfUser.append(.zero)
-        isMuting.append(false)
-      }
-      roomsOfUser[user] += 1
-      classesOfUser[user][sizeClass] += 1
-      mutes[sizeClass].all += 1
-      if level.isSet { hasLevels = true }
-      if level == .all {
-        setToAll += 1
-      } else if level.isSet {
-        mutes[sizeClass].muted += 1
-        muteCount += 1
-        if level != .blocked { mutesForMentions += 1 }
-        isMuting[user] = true
-      }
-    }
-    if let share = PeopleRates.pairShare(zoneCounts.values) {
-      zonePairs[sizeClass].add(share, group: GroupedMean.group(room))
-    }
-  }
+  /// Adds what was counted in rooms that are added besides.
+  mutating func add(_ more: MemberCounts) { counts.add(more) }
 
   // MARK: Sizes
 
@@ -140,6 +83,7 @@ struct MembershipRates {
 
   /// The share of memberships that the tenth of the users with the most have.
   private var topJoiners: RateEstimate? {
+    let roomsOfUser = counts.classesOfUser.prefix(counts.userCount).lazy.map { $0.wrappedSum() }
     let users = roomsOfUser.count
     guard users >= 10, roomsOfUser.contains(where: { $0 > 1 }) else { return nil }
     var groups = [Int](repeating: 0, count: GroupedMean.groupCount)
@@ -179,12 +123,15 @@ struct MembershipRates {
     var days: [Int64: Int] = [:]
     var joins = 0
     var present = 0
-    for since in sinces where since <= time.upperBound {
-      present += 1
-      guard since > time.lowerBound else { continue }
-      joins += 1
-      days[since / DayCurve.dayMilliseconds, default: 0] += 1
+    func add(_ since: Int64, count: Int) {
+      guard since <= time.upperBound else { return }
+      present += count
+      guard since > time.lowerBound else { return }
+      joins += count
+      days[since / DayCurve.dayMilliseconds, default: 0] += count
     }
+    add(0, count: counts.count - counts.sinces.count)
+    for since in counts.sinces { add(since, count: 1) }
     let busiest = days.values.max().flatMap { RateEstimate($0, of: joins, "joins") }
     let span = Double(time.upperBound - time.lowerBound) / Double(DayCurve.dayMilliseconds)
     var length: RateEstimate?
@@ -208,6 +155,11 @@ struct MembershipRates {
   /// with the probability c + s^2 (1 - c), where c is that of any two users.
   func zoneRates(_ people: PeopleRates) -> [MeasuredRate] {
     let chance = people.sameZoneByChance
+    var zonePairs = [GroupedMean](repeating: GroupedMean(), count: 4)
+    for (room, share) in zoneShares.enumerated() {
+      guard let share else { continue }
+      zonePairs[MemberCounts.sizeClass(sizes[room])].add(share, group: GroupedMean.group(room))
+    }
     return zip(Self.classNames, zonePairs).map { name, pairs in
       var shared: RateEstimate?
       if let share = pairs.share("rooms"), let chance, chance < 1 {
@@ -229,7 +181,8 @@ struct MembershipRates {
 
   func muteRates() -> [MeasuredRate] {
     let none = "no member has a level or is muted"
-    var rates = zip(Self.classNames, mutes).map { name, mutes in
+    let hasLevels = counts.hasLevels
+    var rates = zip(Self.classNames, counts.mutes).map { name, mutes in
       MeasuredRate(
         "mute-shares", part: name, .share,
         hasLevels ? RateEstimate(mutes.muted, of: mutes.all, "memberships") : nil,
@@ -238,12 +191,14 @@ struct MembershipRates {
     rates.append(MeasuredRate("muters", .share, muters, missing: none))
     rates.append(
       MeasuredRate(
-        "mute-mention-share", .share, RateEstimate(mutesForMentions, of: muteCount, "mutes"),
+        "mute-mention-share", .share,
+        RateEstimate(counts.mutesForMentions, of: counts.muteCount, "mutes"),
         missing: none))
     rates.append(
       MeasuredRate(
         "all-level-share", .share,
-        hasLevels ? RateEstimate(setToAll, of: count - muteCount, "memberships") : nil,
+        hasLevels
+          ? RateEstimate(counts.setToAll, of: count - counts.muteCount, "memberships") : nil,
         missing: none))
     return rates
   }
@@ -254,19 +209,34 @@ struct MembershipRates {
   /// are muted; so m is where as many users are expected to mute nothing as do. Who is in few rooms
   /// may be a muter without a mute, so the share of those with a mute would be too low.
   private var muters: RateEstimate? {
-    let shares = mutes.map { $0.all > 0 ? Double($0.muted) / Double($0.all) : 0 }
+    let shares = counts.mutes.map { $0.all > 0 ? Double($0.muted) / Double($0.all) : 0 }
     guard let least = shares.max(), least > 0 else { return nil }
     let kinds = Dictionary(
-      classesOfUser.filter { $0.wrappedSum() > 0 }.map { ($0, 1) }, uniquingKeysWith: +)
-    let users = kinds.values.reduce(0, +)
-    let muting = isMuting.count { $0 }
-    let expected = { (muters: Double) in
-      kinds.reduce(0.0) { sum, kind in
-        let none = (0..<4).reduce(1.0) {
-          $0 * pow(max(0, 1 - shares[$1] / muters), Double(kind.key[$1]))
-        }
-        return sum + muters * (1 - none) * Double(kind.value)
+      counts.classesOfUser.lazy.filter { $0.wrappedSum() > 0 }.map { ($0, 1) }, uniquingKeysWith: +
+    ).sorted { one, other in
+      let first = (0..<4).first { one.key[$0] != other.key[$0] }
+      return first.map { one.key[$0] < other.key[$0] } ?? false
+    }
+    // How many rooms of a class users are in.
+    let numbers = (0..<4).map { index in Set(kinds.map { Int($0.key[index]) }) }
+    let users = kinds.reduce(0) { $0 + $1.value }
+    let muting = counts.isMuting.count { $0 }
+    let expected = { (muters: Double) -> Double in
+      let powers = zip(shares, numbers).map { share, numbers in
+        var powers = [Double](repeating: 1, count: 1 + (numbers.max() ?? 0))
+        for number in numbers { powers[number] = pow(max(0, 1 - share / muters), Double(number)) }
+        return powers
       }
+      // What is lost by rounding is added up besides, as there are many small terms (A. Neumaier,
+      // 1974).
+      var (sum, lost) = (0.0, 0.0)
+      for kind in kinds {
+        let none = (0..<4).reduce(1.0) { $0 * powers[$1][Int(kind.key[$1])] }
+        let term = muters * (1 - none) * Double(kind.value)
+        lost += sum >= term ? sum - (sum + term) + term : term - (sum + term) + sum
+        sum += term
+      }
+      return sum + lost
     }
     // The more people mute, the more of them have a mute.
     var (low, high) = (least, 1.0)

@@ -4,6 +4,7 @@ package import PushModel
 /// What users have set: quiet hours, levels, zones.
 struct PeopleRates {
   private let rules: RuleSet
+  /// The numbers of zones by all names that were met.
   private var zoneNumbers: [String: Int32] = [:]
   /// The name by which a zone is compared.
   private let zoneName: (String) -> String
@@ -37,15 +38,20 @@ struct PeopleRates {
     declared += 1
     if let zone = user.timeZone {
       while zones.numbers.count <= index { zones.numbers.append(-1) }
-      let zone = zoneName(zone)
-      let number = zoneNumbers[zone] ?? Int32(zoneNumbers.count)
-      zoneNumbers[zone] = number
-      zones.numbers[index] = number
+      zones.numbers[index] = zoneNumbers[zone] ?? newNumber(zone)
     }
     let level = rules.fields.contains(.userLevel) ? user.level : user.levels[.group]
     if level == .mention { mentionLevels += 1 }
     if level == .blocked { noneLevels += 1 }
     add(user.quietHours)
+  }
+
+  private mutating func newNumber(_ zone: String) -> Int32 {
+    let name = zoneName(zone)
+    let number = zoneNumbers[name] ?? Int32(zoneNumbers.count)
+    zoneNumbers[name] = number
+    zoneNumbers[zone] = number
+    return number
   }
 
   private mutating func add(_ quietHours: QuietHours?) {

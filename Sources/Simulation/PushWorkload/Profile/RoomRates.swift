@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PushSupport
 
 /// What is written in each room: its senders, bursts and days, and which of the mentioned
 /// users wrote lately.
@@ -6,24 +7,25 @@ struct RoomRates {
   /// What is known of a room's messages.
   private struct Room {
     var lastAt: Int64 = .min
-    var lastSender = -1
     /// When a user other than the last sender last wrote.
     var otherAt: Int64 = .min
-    /// Messages of the burst that goes on.
-    var burst = 0
-    var firstDay: Int64 = 0
-    var day: Int64 = -1
-    /// Messages of that day; the sum of the squares of the days before.
-    var ofDay = 0
+    /// The sum of the squares of the messages of days, the last one left out.
     var squares = 0.0
-    var activeDays = 0
-    var messages = 0
-    var senders = 0
-    /// Pauses within bursts, all of them together in seconds, and those after which the same person
-    /// goes on.
-    var gaps = 0
+    /// Pauses within bursts, all of them together.
     var gapSeconds = 0.0
-    var sameSender = 0
+    var lastSender: Int32 = -1
+    /// Messages of the burst that goes on.
+    var burst: Int32 = 0
+    var firstDay: Int32 = 0
+    var day: Int32 = -1
+    /// Messages of that day.
+    var ofDay: Int32 = 0
+    var activeDays: Int32 = 0
+    var messages: Int32 = 0
+    var senders: Int32 = 0
+    /// Pauses within bursts, and those after which the same person goes on.
+    var gaps: Int32 = 0
+    var sameSender: Int32 = 0
   }
 
   /// What is known of a sender of a room.
@@ -60,6 +62,9 @@ struct RoomRates {
 
   // MARK: Adding
 
+  /// Makes room for so many rooms.
+  mutating func reserveRooms(_ count: Int) { rooms.reserveCapacity(count) }
+
   mutating func add(_ message: ProfiledMessage) {
     while rooms.count <= message.room { rooms.append(Room()) }
     messages += 1
@@ -67,9 +72,9 @@ struct RoomRates {
     addToBurst(message)
     addDay(message)
     var room = rooms[message.room]
-    if room.lastSender != message.sender {
+    if room.lastSender != Int32(message.sender) {
       room.otherAt = room.lastAt
-      room.lastSender = message.sender
+      room.lastSender = Int32(message.sender)
     }
     room.lastAt = message.at
     room.messages += 1
@@ -82,7 +87,7 @@ struct RoomRates {
   /// A recent writer can be mentioned only where another user wrote lately.
   private mutating func addMentions(_ message: ProfiledMessage) {
     let room = rooms[message.room]
-    let other = room.lastSender == message.sender ? room.otherAt : room.lastAt
+    let other = room.lastSender == Int32(message.sender) ? room.otherAt : room.lastAt
     guard other >= message.at - Self.day else { return }
     for user in message.mentions where user != message.sender {
       let key = Key(room: Int32(message.room), number: Int32(user))
@@ -98,7 +103,7 @@ struct RoomRates {
     let room = rooms[message.room]
     if room.messages > 0, message.at - room.lastAt <= Self.minutes5 {
       let seconds = Double(message.at - room.lastAt) / 1000
-      let isSame = room.lastSender == message.sender
+      let isSame = room.lastSender == Int32(message.sender)
       gaps.add(seconds, group: message.group)
       sameSender.add(isSame, group: message.group)
       rooms[message.room].burst += 1
@@ -107,7 +112,7 @@ struct RoomRates {
       if isSame { rooms[message.room].sameSender += 1 }
       return
     }
-    if room.burst > 0 { bursts[Self.key(message.room, burst: room.burst), default: 0] += 1 }
+    if room.burst > 0 { bursts[Self.key(message.room, burst: Int(room.burst)), default: 0] += 1 }
     rooms[message.room].burst = 1
   }
 
@@ -117,11 +122,12 @@ struct RoomRates {
 
   private mutating func addDay(_ message: ProfiledMessage) {
     var room = rooms[message.room]
-    if room.day != message.day {
-      if room.messages == 0 { room.firstDay = message.day }
+    let day = Int32(message.day)
+    if room.day != day {
+      if room.messages == 0 { room.firstDay = day }
       room.squares += Double(room.ofDay) * Double(room.ofDay)
       room.ofDay = 0
-      room.day = message.day
+      room.day = day
       room.activeDays += 1
     }
     room.ofDay += 1
@@ -130,12 +136,14 @@ struct RoomRates {
 
   // MARK: Rates
 
-  func rates(_ members: MembershipRates, _ time: ClosedRange<Int64>?) -> [MeasuredRate] {
+  func rates(
+    _ members: MembershipRates, _ time: ClosedRange<Int64>?, threads: Int
+  ) -> [MeasuredRate] {
     let noGaps = "no two messages of a room are within 5 minutes"
     let days = time.map { $0.lowerBound / Self.day...$0.upperBound / Self.day }
     let isCalm = rooms.map { room in
-      let length = days.map { $0.upperBound - room.firstDay + 1 } ?? 1
-      return room.messages > 0 && room.messages <= 20 * Int(max(1, length))
+      let length = days.map { $0.upperBound - Int64(room.firstDay) + 1 } ?? 1
+      return room.messages > 0 && Int(room.messages) <= 20 * Int(max(1, length))
     }
     let (gap, same) = pauses(isCalm)
     return [
@@ -149,7 +157,7 @@ struct RoomRates {
         "never-post-share", .share, neverPosters(members),
         missing: "no room of 100 members has messages"),
       MeasuredRate(
-        "sender-exponent", .number, senderExponent,
+        "sender-exponent", .number, senderExponent(threads: threads),
         missing: "no room has 20 senders and 200 messages"),
       MeasuredRate(
         "burst-exponent", .number, burstExponent(isCalm),
@@ -206,7 +214,7 @@ struct RoomRates {
       else { continue }
       let begin = max(days.lowerBound, members.begins[number] / Self.day)
       guard begin <= days.upperBound else { continue }
-      let active = number < rooms.count ? rooms[number].activeDays : 0
+      let active = number < rooms.count ? Int(rooms[number].activeDays) : 0
       let count = max(active, Int(days.upperBound - begin + 1))
       means[index].add(Double(active), group: GroupedMean.group(number), count: count)
     }
@@ -248,7 +256,7 @@ struct RoomRates {
     var count = 0
     for (number, size) in members.sizes.enumerated() where size >= 100 {
       guard number < rooms.count, rooms[number].messages > 0 else { continue }
-      let silent = max(0, size - max(10, rooms[number].senders))
+      let silent = max(0, size - max(10, Int(rooms[number].senders)))
       mean.add(Double(silent), group: GroupedMean.group(number), count: size - 10)
       count += 1
     }
@@ -258,13 +266,16 @@ struct RoomRates {
 
   /// The exponent that makes the counts of all rooms with 20 senders and 200 messages likeliest:
   /// the mean of the rooms' own.
-  private var senderExponent: RateEstimate? {
+  private func senderExponent(threads: Int) -> RateEstimate? {
     let wanted = rooms.map { $0.senders >= 20 && $0.messages >= 200 }
     var counts: [Int32: [Int]] = [:]
     for (key, writer) in writers where wanted[Int(key.room)] {
       counts[key.room, default: []].append(writer.messages)
     }
-    let exponents = counts.sorted { $0.key < $1.key }.map { Likelihood.senderExponent($0.value) }
+    let wantedCounts = counts.sorted { $0.key < $1.key }.map(\.value)
+    let exponents = Parallel.map(wantedCounts.count, threads: threads) {
+      Likelihood.senderExponent(wantedCounts[$0])
+    }
     guard !exponents.isEmpty else { return nil }
     let count = Double(exponents.count)
     let mean = exponents.reduce(0, +) / count
@@ -279,8 +290,8 @@ struct RoomRates {
     var calmSame = GroupedMean()
     for (number, room) in rooms.enumerated() where isCalm[number] && room.gaps > 0 {
       let group = GroupedMean.group(number)
-      calmGaps.add(room.gapSeconds, group: group, count: room.gaps)
-      calmSame.add(Double(room.sameSender), group: group, count: room.gaps)
+      calmGaps.add(room.gapSeconds, group: group, count: Int(room.gaps))
+      calmSame.add(Double(room.sameSender), group: group, count: Int(room.gaps))
     }
     if let gap = calmGaps.estimate("gaps"), gap.certainty != .few {
       return (gap, calmSame.share("gaps"))
@@ -295,7 +306,7 @@ struct RoomRates {
       counts[Int(key.number), default: 0] += count
     }
     for (number, room) in rooms.enumerated() where isCalm[number] {
-      counts[min(room.burst, Self.burstLimit), default: 0] += 1
+      counts[min(Int(room.burst), Self.burstLimit), default: 0] += 1
     }
     return Likelihood.paretoExponent(counts, from: 1, limit: Self.burstLimit).map {
       RateEstimate(

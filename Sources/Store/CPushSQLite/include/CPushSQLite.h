@@ -32,6 +32,9 @@ int ps_is_right(const uint8_t *page, uint32_t number);
 // is wrong, 0 for none. Returns a result code.
 int ps_scan(sqlite3 *db, uint32_t *page);
 
+// How many bytes of stores and their logs this process has read and written so far.
+uint64_t ps_moved_bytes(void);
+
 // sqlite3_bind_blob and sqlite3_bind_text with bytes that are copied. No bytes are an empty value.
 int ps_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count);
 int ps_bind_text(sqlite3_stmt *statement, int parameter, const void *bytes, int count);

@@ -6,7 +6,7 @@ internal import PushModel
 ///
 /// A record replaces that of the same key, as in files. Numbers are given in the order of the
 /// settings, so that users keep their order.
-struct BulkImport<Records: ImportedRecords> {
+struct BulkImport<Records: SettingsRecords> {
   private let queries: SettingsQueries
   private let settings: Records
   /// Called now and then with the share of the records that is written.

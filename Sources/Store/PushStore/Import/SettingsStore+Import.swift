@@ -75,7 +75,7 @@ extension StoreWrite {
   }
 
   private func write(
-    _ records: some ImportedRecords, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
+    _ records: some SettingsRecords, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
   ) throws {
     try check(records)
     if replacingApp { try queries.write(records.app) }
@@ -83,7 +83,7 @@ extension StoreWrite {
     try bulk.run()
   }
 
-  private func check(_ settings: some ImportedRecords) throws {
+  private func check(_ settings: some SettingsRecords) throws {
     var zones: Set<String> = []
     if try queries.app().timeZone != settings.app.timeZone {
       try check(zone: settings.app.timeZone)

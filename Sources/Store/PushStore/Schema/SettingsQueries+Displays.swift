@@ -138,7 +138,7 @@ extension SettingsQueries {
   /// Replaces how pushes look for every record of an import, which replaces whole records; partial
   /// ones say nothing of it.
   func write(
-    _ content: ContentDirectory, for settings: some ImportedRecords,
+    _ content: ContentDirectory, for settings: some SettingsRecords,
     isPartial: (UserIndex) -> Bool, isPartialMember: (UserIndex, Identifier) -> Bool
   ) throws {
     let wasEmpty = try

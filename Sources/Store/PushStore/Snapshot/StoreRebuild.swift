@@ -35,10 +35,13 @@ public struct StoreRebuild: Sendable {
   /// Makes the store; it appears when it is complete and on the disk. Its feed starts over, with
   /// one entry, ``Change/imported``.
   ///
+  /// - Parameter progress: called now and then with the share of the records that is written, 0...1.
   /// - Returns: the settings that it has.
   /// - Throws: `SnapshotError` for one that is damaged, ``StoreError``; then nothing was changed.
   /// - Complexity: O(settings).
-  public func run(at now: Instant) throws -> FanoutSettings {
+  public func run(
+    at now: Instant, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> FanoutSettings {
     let settings = try self.settings()
     let temporary = try TemporaryStore(for: file, path: path, FileAccess(.owner))
     defer {
@@ -49,7 +52,7 @@ public struct StoreRebuild: Sendable {
       try NewStore.fill(temporary.name) { db in
         var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
         write.unknownZones = .refuse
-        try write.add(settings, replacingApp: true)
+        try write.add(settings, replacingApp: true, progress: progress)
       }
     }
     if try Self.checkNothingIsLost(path, file) {

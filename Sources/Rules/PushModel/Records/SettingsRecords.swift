@@ -1,12 +1,10 @@
-internal import PushFanout
-internal import PushModel
-
-/// Records that are imported, whole ones: settings as values, or the tables of an engine, which are
-/// the smaller.
-protocol ImportedRecords {
+/// All settings, to be read: as values, or in the tables of an engine, which are the smaller.
+package protocol SettingsRecords: Sendable {
   var app: AppSettings { get }
   var userCount: Int { get }
   func id(of user: UserIndex) -> Identifier
+  /// The position of an id in the order of first appearance; nil for one that never appeared.
+  func index(of user: Identifier) -> UserIndex?
   /// Whether a user has settings, or was only named.
   func isDeclared(_ user: UserIndex) -> Bool
   func user(_ user: UserIndex) -> UserSettings
@@ -22,6 +20,4 @@ protocol ImportedRecords {
   ) throws(Failure)
 }
 
-extension FanoutSettings: ImportedRecords {}
-
-extension FanoutRecords: ImportedRecords {}
+extension FanoutSettings: SettingsRecords {}
