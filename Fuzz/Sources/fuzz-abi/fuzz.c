@@ -132,8 +132,8 @@ static const char *last_error(struct ArrowArrayStream *stream) {
 static void drop(struct ArrowArrayStream *stream) { stream->release = NULL; }
 
 static const char *const FORMATS[] = {
-  "u", "U", "vu", "l", "L", "i", "I", "s", "S", "c", "C", "b", "f", "g", "n", "tss:", "tsm:UTC", "tsu:",
-  "tsn:", "z", "", "+l", "+s", "tdD"};
+  "u", "U", "vu", "l", "L", "i", "I", "s", "S", "c", "C", "b", "f", "g", "n", "tss:UTC", "tsm:UTC", "tsu:",
+  "tsn:+08:00", "z", "", "+l", "+s", "tdD"};
 static const char *const NAMES[] = {
   "id", "user", "conversation", "level", "at", "sender", "mutedUntil", "since", "silent", "kind", "", "\xFF"};
 
