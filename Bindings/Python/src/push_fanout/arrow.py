@@ -258,9 +258,12 @@ def table_of(source: Any) -> ArrowTable | None:
 
 
 def _of_pandas(frame: Any) -> ArrowTable:
-    unnamed = any(name is None for name in frame.index.names)
-    found: ArrowTable = frame.reset_index(drop=True) if unnamed else frame
-    return found
+    has_names = all(name is not None for name in frame.index.names)
+    # Before pandas 2.2, frames give no streams; those of later ones are made like this.
+    table: ArrowTable = pyarrow_module("a frame of pandas").Table.from_pandas(
+        frame, preserve_index=None if has_names else False
+    )
+    return table
 
 
 def _of_pyarrow(source: Any) -> ArrowTable | None:

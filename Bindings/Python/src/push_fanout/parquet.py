@@ -43,9 +43,11 @@ def split_settings(
         if table.num_rows == 0:
             return
         raise Error(f'{name}: there is no column "kind", which says what each row is', "PF_INVALID")
-    kinds = pa.compute.index_in(
-        pa.compute.cast(table["kind"], pa.string()), pa.array(["user", "member"])
-    )
+    try:
+        texts = pa.compute.cast(table["kind"], pa.string())
+    except pa.ArrowNotImplementedError:  # Views, before pyarrow 17.
+        texts = pa.array(table["kind"].to_pylist(), pa.string())
+    kinds = pa.compute.index_in(texts, pa.array(["user", "member"]))
     numbers = pa.compute.fill_null(kinds, -1).to_numpy()
     others, users = (int(np.count_nonzero(numbers == number)) for number in (-1, 0))
     is_ordered = bool(np.all(numbers[1:] >= numbers[:-1]))
