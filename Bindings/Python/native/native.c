@@ -22,6 +22,10 @@ PyObject *raise_error(int status, char *error) {
     pf_free(error);
     return NULL;
   }
+  /* In the words of the package. */
+  if (status == PF_FORKED && strstr(words, "pf_reopen()")) {
+    words = "the engine was opened before a fork; open it again with reopen()";
+  }
   PyObject *text = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
   PyObject *type = imported("push_fanout.errors", "Error");
   PyObject *value =

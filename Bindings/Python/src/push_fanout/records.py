@@ -15,9 +15,9 @@ Instant = Union[int, datetime]
 Id = Union[str, int]
 """An id: a text, or an integer, which is the text of its decimal digits."""
 
-ID_FIELDS = (
-    "id", "conversation", "user", "sender", "channel", "parent", "mentions", "replyTo",
-)  # fmt: skip
+ID_FIELDS = frozenset(
+    ["id", "conversation", "user", "sender", "channel", "parent", "mentions", "replyTo"]
+)
 """The fields that are ids, or lists of ids."""
 NO_ZONE = (
     'has no time zone, so that nothing says which instant it is: give it one, or time_zone="UTC", '
@@ -196,13 +196,9 @@ def json_line(record: Record, zone: tzinfo | None = None) -> bytes:
         if not isinstance(record, Mapping):
             raise TypeError(f"a record must be a dictionary, not {type(record).__name__}")
         record = dict(record)
-    ids = {
-        name: _id_text(record[name])
-        for name in ID_FIELDS
-        if name in record and not isinstance(record[name], str)
-    }
-    if ids:
-        record = {**record, **ids}
+    for name in ID_FIELDS.intersection(record):
+        if type(record[name]) is not str:
+            record = {**record, name: _id_text(record[name])}
     encoder = _encoder(zone)
     try:
         text = encoder.encode(record)
