@@ -225,7 +225,8 @@ static int slot(input *in) {
   return value >= 240 ? -1 : value % SLOTS;
 }
 
-#define AT(list, index) ((index) < 0 ? NULL : (list)[index])
+/* The index is read from the input: once. */
+#define AT(list, index) __extension__({ int at = (index); at < 0 ? NULL : (list)[at]; })
 #define REPLACE(list, free, made) \
   do {                            \
     int index = slot(in);         \
