@@ -77,7 +77,7 @@ install: built ## the command, the server, C libraries, man pages, completions: 
 	@scripts/install-packages binutils python3
 	@PREFIX='$(or $(PREFIX),/usr/local)' DESTDIR='$(DESTDIR)' scripts/package/install
 
-deb: built ## the same as a Debian package, .build/deb/*.deb
+deb: built ## the same as Debian packages, .build/deb/*.deb
 	@scripts/package/deb
 
 deb-check: deb ## tries the package on a fresh Debian

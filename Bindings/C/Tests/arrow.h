@@ -25,6 +25,8 @@ typedef struct {
   const test_column *column;
   int batches;
   int *released;
+  /* The bits of rows that are not null as a whole; NULL: all. */
+  const void *validity;
 } test_table;
 
 static void release_schema(struct ArrowSchema *schema) {
@@ -98,7 +100,8 @@ static void column_array(const test_column *column, int64_t rows, struct ArrowAr
 /* The table as a struct column. */
 static test_column table_column(const test_table *table) {
   return (test_column){
-    .name = "", .format = "+s", .n_buffers = 1, .children = table->columns, .child = table->column};
+    .name = "", .format = "+s", .n_buffers = 1, .buffers = {table->validity},
+    .children = table->columns, .child = table->column};
 }
 
 static inline int table_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {

@@ -120,6 +120,27 @@ static void one_message(void) {
   OK(pf_answer_code(answer, "nobody", 6, &code, &error));
   CHECK(code == 0);
 
+  /* As in NDJSON, where the conversation is needed, and no id is empty. */
+  const pf_text places[] = {{NULL, 0}, {"", 0}};
+  for (int place = 0; place < 2; place++) {
+    message.conversation = places[place];
+    FAILS(
+      pf_decide(engine, &message, answer, &error), PF_INVALID, "conversation must not be empty");
+    FAILS(
+      pf_decide_user(engine, &message, "ann", 3, &code, NULL, NULL, &error), PF_INVALID,
+      "conversation must not be empty");
+  }
+  message.conversation = text_of("g");
+  message.sender = text_of("");
+  FAILS(pf_decide(engine, &message, answer, &error), PF_INVALID, "sender must not be empty");
+  const pf_text mention = {"", 0};
+  message.sender = text_of("dan");
+  message.mentions = &mention;
+  message.mention_count = 1;
+  FAILS(pf_decide(engine, &message, answer, &error), PF_INVALID, "a mention must not be empty");
+  message.mentions = NULL;
+  message.mention_count = 0;
+
   message.conversation = text_of("unknown");
   OK(pf_decide(engine, &message, answer, &error));
   OK(pf_answer_summary(answer, &summary, &error));
@@ -294,7 +315,14 @@ static void changes(void) {
     if (step == 1) CHECK(records == 1);
     if (step == 2) OK(pf_update(engine, joins, strlen(joins), NOON, NULL, &error));
     if (step == 3) OK(pf_remove_member(engine, "cid", 3, "g", 1, NOON, &error));
-    if (step == 4) CHECK(pf_update(engine, NULL, 0, NOON, &records, NULL) == PF_INVALID);
+    /* No changes are no new version. */
+    if (step == 4) {
+      records = 9;
+      OK(pf_update(engine, NULL, 0, NOON, &records, &error));
+      CHECK(records == 0);
+      OK(pf_update(engine, "\n \n", 3, NOON, &records, &error));
+      CHECK(records == 0);
+    }
     OK(pf_decide(engine, &message, answer, &error));
     OK(pf_answer_summary(answer, &summary, &error));
     stamps[step] = summary.stamp;
@@ -305,6 +333,7 @@ static void changes(void) {
   CHECK(stamps[1].membership != stamps[2].membership);
   CHECK(stamps[2].membership != stamps[3].membership);
   CHECK(stamps[3].membership != stamps[0].membership);
+  CHECK(stamps[4].sequence == stamps[3].sequence);
   CHECK(stamps[0].epoch == stamps[3].epoch);
   pf_stamp stamp;
   OK(pf_members(engine, "g", 1, &stamp, &ids, &error));
@@ -355,6 +384,19 @@ static void changes(void) {
   CHECK(memory.users > 0 && memory.mapped == 0);
   pf_answer_free(answer);
   pf_close(engine);
+}
+
+typedef struct {
+  int times, ends;
+  uint64_t done;
+} asked;
+
+static int ask(void *context, uint64_t done, uint64_t all) {
+  asked *self = context;
+  self->times++;
+  self->done = done;
+  CHECK(all == 0 || done <= all);
+  return self->ends;
 }
 
 static void many_messages(void) {
@@ -421,8 +463,36 @@ static void many_messages(void) {
     pf_decide_batch(engine, messages, 0, 1, 8, &batch, &error), PF_MISUSE,
     "parts must be a sum of PF_COUNTS, PF_CODES and PF_PUSH_BITMAPS");
 
+  /* Two messages to "g", and one to nobody. */
+  uint64_t bytes = 0;
+  OK(pf_batch_size(engine, messages, 0, 3, PF_COUNTS | PF_CODES | PF_PUSH_BITMAPS, &bytes, &error));
+  CHECK(bytes == 3 * sizeof(pf_summary) + 3 * 4 * PF_CODE_COUNT + 2 * 4 * 8 + 8 + 2);
+  OK(pf_batch_size(engine, messages, 1, 2, PF_CODES, &bytes, &error));
+  CHECK(bytes == 2 * sizeof(pf_summary) + 3 * 8 + 4);
+  FAILS(
+    pf_batch_size(engine, messages, 3, 1, 0, &bytes, &error), PF_MISUSE,
+    "messages 3 and 1 more, but there are 3");
+  asked asked = {0, 0, 0};
+  const pf_watch watch = {ask, &asked};
+  OK(pf_decide_batch_watched(engine, messages, 0, 3, PF_CODES, &watch, &batch, &error));
+  CHECK(asked.times == 1 && asked.done == 3);
+  CHECK(memcmp(batch->codes, codes, sizeof codes) == 0);
+  pf_batch_free(batch);
+  asked.ends = 1;
+  FAILS(
+    pf_decide_batch_watched(engine, messages, 0, 3, PF_CODES, &watch, &batch, &error), PF_CANCELLED,
+    "the caller ended the call");
+
   char *text = NULL;
   size_t size = 0;
+  FAILS(
+    pf_evaluate_watched(
+      engine, ndjson, strlen(ndjson), "pushlist", 0, &watch, &text, &size, NULL, &error),
+    PF_CANCELLED, "the caller ended the call");
+  asked.ends = 0;
+  OK(pf_evaluate_watched(
+    engine, ndjson, strlen(ndjson), "counts", 0, &watch, &text, &size, NULL, &error));
+  pf_free(text);
   OK(pf_evaluate(engine, ndjson, strlen(ndjson), "pushlist", 0, &text, &size, NULL, &error));
   CHECK_TEXT(
     text,
@@ -446,8 +516,21 @@ static void many_messages(void) {
     "\"pushlist\", \"summary\"]");
   pf_messages *none = NULL;
   FAILS(
-    pf_messages_read(engine, NULL, 0, NULL, &none, &error), PF_INVALID,
-    "messages.ndjson:1: the file is empty");
+    pf_messages_read(engine, NULL, 0, "day.ndjson", &none, &error), PF_INVALID,
+    "day.ndjson:1: the file is empty");
+  /* Bytes that are not of a file may be none. */
+  OK(pf_messages_read(engine, NULL, 0, NULL, &none, &error));
+  CHECK(none != NULL && pf_messages_count(none) == 0);
+  OK(pf_decide_batch(engine, none, 0, 0, PF_COUNTS | PF_CODES, &batch, &error));
+  CHECK(batch->count == 0 && batch->counts != NULL && batch->code_starts[0] == 0);
+  pf_batch_free(batch);
+  pf_messages_free(none);
+  for (int part = 0; part < 2; part++) {
+    OK(pf_evaluate(
+      engine, part == 0 ? NULL : "\n", (size_t)part, "csv", 0, &text, &size, NULL, &error));
+    CHECK_TEXT(text, "message,user,action,reason,scope\n");
+    pf_free(text);
+  }
   const char *csv = "id,conversation,at\nm1,g,x\n";
   FAILS(
     pf_messages_read(engine, csv, strlen(csv), "day.csv", &none, &error), PF_INVALID,
@@ -810,7 +893,7 @@ static void arrow_in(void) {
   const test_column message_columns[] = {
     {"id", "u", 3, {NULL, (const int32_t[]){0, 2}, "m1"}},
     {"conversation", "u", 3, {NULL, (const int32_t[]){0, 1}, "g"}},
-    {"at", "tsn:", 2, {NULL, (const int64_t[]){INT64_C(1717387200000999999)}}},
+    {"at", "tsn:UTC", 2, {NULL, (const int64_t[]){INT64_C(1717387200000999999)}}},
     {"silent", "b", 2, {NULL, "\0"}}};
   test_table message_table = {1, 4, message_columns, 1, &released};
   struct ArrowArrayStream message_stream = stream_of(&message_table);
@@ -854,6 +937,30 @@ static void arrow_in(void) {
       pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID, words[index]);
     CHECK(released == 1);
   }
+  /* A row that is null as a whole, in the second batch; timestamps of nobody knows where; no rows. */
+  test_table masked = {3, 2, user_columns, 1, &released, &second_is_null};
+  struct ArrowArrayStream null_row = stream_of(&masked);
+  FAILS(
+    pf_open_arrow(NULL, 0, &null_row, NULL, NULL, &engine, &error), PF_INVALID,
+    "users:2: the row is null");
+  const test_column naive[] = {message_columns[0], message_columns[1], {
+    "at", "tsu:", 2, {NULL, (const int64_t[]){INT64_C(1717387200000999)}}}};
+  test_table naive_table = {1, 3, naive, 1, &released};
+  struct ArrowArrayStream naive_stream = stream_of(&naive_table);
+  OK(pf_open_bytes(WORLD, strlen(WORLD), NULL, &engine, &error));
+  FAILS(
+    pf_messages_read_arrow(engine, &naive_stream, &messages, &error), PF_INVALID,
+    "messages.at: the timestamps have no time zone, so that nothing says which instants they are; "
+    "give the column one, such as UTC");
+  test_table no_rows = {0, 4, message_columns, 1, &released};
+  for (int batches = 0; batches < 2; batches++) {
+    no_rows.batches = batches;
+    struct ArrowArrayStream nothing = stream_of(&no_rows);
+    OK(pf_messages_read_arrow(engine, &nothing, &messages, &error));
+    CHECK(pf_messages_count(messages) == 0);
+    pf_messages_free(messages);
+  }
+  pf_close(engine);
   test_table table = {3, 2, user_columns, 1, &released};
   struct ArrowArrayStream stream = stream_of(&table);
   stream.get_next = table_failure;

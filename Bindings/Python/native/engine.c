@@ -248,10 +248,12 @@ METHOD(warm_up) {
 METHOD(decide) { return decide_plain((Engine *)object, arguments); }
 
 METHOD(messages_read) {
-  const char *bytes, *name;
+  const char *bytes, *name = NULL;
   Py_ssize_t size;
+  PyObject *given;
   pf_messages *messages;
-  PARSE("y#y", &bytes, &size, &name);
+  PARSE("y#O", &bytes, &size, &given);
+  if (given != Py_None && !(name = PyBytes_AsString(given))) return NULL;
   CALL(pf_messages_read, ENGINE, bytes, (size_t)size, name, &messages);
   return part_of(messages_type, messages, object);
 }
@@ -282,13 +284,40 @@ METHOD(decide_at) {
   return raise_error(status, error);
 }
 
-METHOD(decide_batch) {
+/* Has Python handle signals during a long call, and calls what wants to know how far it is. */
+static int ask(void *progress, uint64_t done, uint64_t all) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  int ends = PyErr_CheckSignals() != 0;
+  if (!ends && progress != Py_None) {
+    PyObject *answer = PyObject_CallFunction(
+      progress, "KK", (unsigned long long)done, (unsigned long long)all);
+    ends = answer == NULL;
+    Py_XDECREF(answer);
+  }
+  PyGILState_Release(state);
+  return ends;
+}
+
+METHOD(batch_size) {
   PyObject *messages;
   unsigned long long first, count;
   unsigned parts;
-  pf_batch *batch;
+  uint64_t bytes;
   PARSE("O!KKI", messages_type, &messages, &first, &count, &parts);
-  CALL(pf_decide_batch, ENGINE, OWNED(messages), (size_t)first, (size_t)count, parts, &batch);
+  CALL(pf_batch_size, ENGINE, OWNED(messages), (size_t)first, (size_t)count, parts, &bytes);
+  return PyLong_FromUnsignedLongLong(bytes);
+}
+
+METHOD(decide_batch) {
+  PyObject *messages, *progress;
+  unsigned long long first, count;
+  unsigned parts;
+  pf_batch *batch;
+  PARSE("O!KKIO", messages_type, &messages, &first, &count, &parts, &progress);
+  const pf_watch watch = {ask, progress};
+  CALL(
+    pf_decide_batch_watched, ENGINE, OWNED(messages), (size_t)first, (size_t)count, parts, &watch,
+    &batch);
   return part_of(batch_type, batch, NULL);
 }
 
@@ -308,9 +337,12 @@ METHOD(evaluate) {
   char *text;
   size_t text_size;
   pf_stamp stamp;
-  PARSE("y#yp", &messages, &size, &format, &devices);
+  PyObject *progress;
+  PARSE("y#ypO", &messages, &size, &format, &devices, &progress);
+  const pf_watch watch = {ask, progress};
   CALL(
-    pf_evaluate, ENGINE, messages, (size_t)size, format, devices, &text, &text_size, &stamp);
+    pf_evaluate_watched, ENGINE, messages, (size_t)size, format, devices, &watch, &text, &text_size,
+    &stamp);
   return take_text(text, text_size, &stamp);
 }
 
@@ -350,7 +382,7 @@ static PyMethodDef methods[] = {
   ENTRY(update, METH_VARARGS), ENTRY(remove_member, METH_VARARGS), ENTRY(advance, METH_VARARGS),
   ENTRY(warm_up, METH_VARARGS), ENTRY(decide, METH_O), ENTRY(messages_read, METH_VARARGS),
   ENTRY(messages_read_arrow, METH_VARARGS), ENTRY(decide_at, METH_VARARGS),
-  ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
+  ENTRY(batch_size, METH_VARARGS), ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
   ENTRY(evaluate, METH_VARARGS), ENTRY(explain, METH_VARARGS), ENTRY(next_change, METH_VARARGS),
   {NULL, NULL, 0, NULL}};
 

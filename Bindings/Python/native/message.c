@@ -29,10 +29,20 @@ static int read_text(PyObject *value, pf_text *text) {
   return text->bytes && size > 0;
 }
 
+/* An id: a text, or an integer, which is the text of its digits. */
 static int read_id(Plain *plain, PyObject *value, pf_text *text) {
-  if (!read_text(value, text)) return 0;
-  Py_INCREF(value);
-  plain->texts[plain->text_count++] = value;
+  PyObject *own = value;
+  if (PyLong_Check(value) && !PyBool_Check(value)) {
+    own = PyNumber_ToBase(value, 10);
+    if (!own) PyErr_Clear();
+  } else {
+    Py_INCREF(own);
+  }
+  if (!own || !read_text(own, text)) {
+    Py_XDECREF(own);
+    return 0;
+  }
+  plain->texts[plain->text_count++] = own;
   return 1;
 }
 

@@ -1,6 +1,8 @@
 /* The module: errors, values, streams, and what belongs to an engine. */
 #include "native.h"
 
+#include <errno.h>
+
 PyTypeObject *engine_type, *messages_type, *relation_type, *batch_type;
 
 /* ----------------------------------------------------------------------------------------- Values */
@@ -14,6 +16,16 @@ PyObject *imported(const char *module, const char *name) {
 
 PyObject *raise_error(int status, char *error) {
   const char *words = error ? error : "";
+  if (status == PF_MEMORY || status == PF_CANCELLED) {
+    /* A watch has raised what ended the call. */
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_MemoryError, words);
+    pf_free(error);
+    return NULL;
+  }
+  /* In the words of the package. */
+  if (status == PF_FORKED && strstr(words, "pf_reopen()")) {
+    words = "the engine was opened before a fork; open it again with reopen()";
+  }
   PyObject *text = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
   PyObject *type = imported("push_fanout.errors", "Error");
   PyObject *value =
@@ -90,15 +102,6 @@ static PyObject *stream_address(PyObject *module, PyObject *capsule) {
   return stream ? PyLong_FromVoidPtr(stream) : NULL;
 }
 
-/* A capsule with a stream that a function of C makes. */
-#define EXPORT(part, name)                                                \
-  static PyObject *part##_##name(PyObject *object, PyObject *unused) {    \
-    (void)unused;                                                         \
-    struct ArrowArrayStream found;                                        \
-    CALL(pf_##part##_##name, ((Part *)object)->owned, &found);            \
-    return capsule_of(&found);                                            \
-  }
-
 static PyObject *capsule_of(struct ArrowArrayStream *found) {
   struct ArrowArrayStream *stream = malloc(sizeof *stream);
   PyObject *capsule = stream ? PyCapsule_New(stream, STREAM, capsule_destructor) : PyErr_NoMemory();
@@ -110,6 +113,125 @@ static PyObject *capsule_of(struct ArrowArrayStream *found) {
   }
   return capsule;
 }
+
+/* ------------------------------------------------------------------------------------ Lazy streams */
+
+/* A stream that a callable opens when it is read, and that is released at its end: of two streams
+** of one source, such as two results of a connection, the first is gone before the second is
+** opened. What the callable raises it has to keep; it then returns None. */
+typedef struct {
+  PyObject *open;
+  PyObject *capsule;
+  struct ArrowArrayStream *inner;
+} Lazy;
+
+static void lazy_end(Lazy *self) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  if (self->inner && self->inner->release) self->inner->release(self->inner);
+  self->inner = NULL;
+  Py_CLEAR(self->capsule);
+  Py_CLEAR(self->open);
+  PyGILState_Release(state);
+}
+
+static int lazy_open(Lazy *self) {
+  if (self->inner) return 0;
+  PyGILState_STATE state = PyGILState_Ensure();
+  self->capsule = self->open ? PyObject_CallNoArgs(self->open) : NULL;
+  if (self->capsule && self->capsule != Py_None) {
+    self->inner = PyCapsule_GetPointer(self->capsule, STREAM);
+  }
+  PyErr_Clear();
+  PyGILState_Release(state);
+  return self->inner ? 0 : EIO;
+}
+
+static int lazy_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
+  Lazy *self = stream->private_data;
+  int status = lazy_open(self);
+  return status ? status : self->inner->get_schema(self->inner, out);
+}
+
+static int lazy_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
+  Lazy *self = stream->private_data;
+  memset(out, 0, sizeof *out);
+  int status = self->inner || self->open ? lazy_open(self) : 0;
+  if (status || !self->inner) return status;
+  status = self->inner->get_next(self->inner, out);
+  if (status == 0 && !out->release) lazy_end(self);
+  return status;
+}
+
+static const char *lazy_error(struct ArrowArrayStream *stream) {
+  Lazy *self = stream->private_data;
+  return self->inner ? self->inner->get_last_error(self->inner) : NULL;
+}
+
+static void lazy_release(struct ArrowArrayStream *stream) {
+  lazy_end(stream->private_data);
+  free(stream->private_data);
+  stream->release = NULL;
+}
+
+static PyObject *lazy_stream(PyObject *module, PyObject *open) {
+  (void)module;
+  Lazy *self = calloc(1, sizeof *self);
+  if (!self) return PyErr_NoMemory();
+  Py_INCREF(open);
+  self->open = open;
+  struct ArrowArrayStream stream = {lazy_schema, lazy_next, lazy_error, lazy_release, self};
+  return capsule_of(&stream);
+}
+
+/* A type: its name, its format, the types of its children and that of its dictionary or None. */
+static PyObject *type_of(const struct ArrowSchema *schema) {
+  PyObject *children = PyTuple_New((Py_ssize_t)schema->n_children);
+  for (int64_t index = 0; children && index < schema->n_children; index++) {
+    PyObject *child = type_of(schema->children[index]);
+    if (!child) Py_CLEAR(children);
+    else PyTuple_SetItem(children, (Py_ssize_t)index, child);
+  }
+  if (!children) return NULL;
+  PyObject *dictionary = Py_None;
+  if (schema->dictionary) dictionary = type_of(schema->dictionary);
+  else Py_INCREF(Py_None);
+  return dictionary
+    ? Py_BuildValue("(zsNN)", schema->name, schema->format, children, dictionary)
+    : NULL;
+}
+
+/* The type of a stream's rows. */
+static PyObject *stream_type(PyObject *module, PyObject *capsule) {
+  (void)module;
+  struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, STREAM);
+  if (!stream) return NULL;
+  if (!stream->release) {
+    PyErr_SetString(PyExc_ValueError, "the stream was read before");
+    return NULL;
+  }
+  struct ArrowSchema schema;
+  int status;
+  Py_BEGIN_ALLOW_THREADS
+  status = stream->get_schema(stream, &schema);
+  Py_END_ALLOW_THREADS
+  if (status) {
+    const char *words = stream->get_last_error(stream);
+    PyErr_SetString(PyExc_ValueError, words ? words : "the stream cannot be read");
+    return NULL;
+  }
+  PyObject *found = type_of(&schema);
+  schema.release(&schema);
+  return found;
+}
+
+/* A capsule with a stream that a function of C makes. */
+#define EXPORT(part, name)                                                \
+  static PyObject *part##_##name(PyObject *object, PyObject *unused) {    \
+    (void)unused;                                                         \
+    struct ArrowArrayStream found;                                        \
+    CALL(pf_##part##_##name, ((Part *)object)->owned, &found);            \
+    return capsule_of(&found);                                            \
+  }
 
 /* ------------------------------------------------------------------------------- Parts of engines */
 
@@ -218,6 +340,7 @@ static PyMethodDef functions[] = {
   ENTRY(open_bytes, METH_VARARGS), ENTRY(open_files, METH_VARARGS),
   ENTRY(open_snapshot, METH_VARARGS), ENTRY(open_arrow, METH_VARARGS),
   ENTRY(open_store, METH_VARARGS), ENTRY(outcomes, METH_NOARGS), ENTRY(stream_address, METH_O),
+  ENTRY(lazy_stream, METH_O), ENTRY(stream_type, METH_O),
   {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {

@@ -18,7 +18,7 @@ from worlds_under_test import MESSAGE, MESSAGES, RECORDS
 
 from push_fanout import Error, Fanout
 
-FORKED = "the engine was opened before a fork; open it again with pf_reopen()"
+FORKED = "the engine was opened before a fork; open it again with reopen()"
 
 
 def in_child(body: Callable[[], None]) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import tracemalloc
+from datetime import datetime
 
 import polars
 import pyarrow
@@ -16,6 +17,7 @@ from push_fanout import Error, Fanout
 
 OPENS = int(os.environ.get("PUSH_OPENS", "1000"))
 FRAME = polars.DataFrame({"conversation": ["g"] * 50, "user": [f"u{n}" for n in range(50)]})
+NAIVE = polars.DataFrame({"id": ["m"], "conversation": ["g"], "at": [datetime(2024, 6, 3)]})
 BAD = polars.DataFrame({"conversation": ["g"], "user": ["u"], "level": ["loud"]})
 
 
@@ -43,6 +45,12 @@ def one_round() -> None:
             fanout.decide({**MESSAGE, "at": -1})
         with pytest.raises(Error):
             fanout.update(b"{")
+        assert len(fanout.messages(NAIVE, time_zone="UTC")) == 1
+        with pytest.raises(Error):
+            fanout.messages(NAIVE)
+        fanout.decide_batch(MESSAGES, progress=lambda done, total: None)
+        with pytest.raises(ZeroDivisionError):
+            fanout.decide_batch(MESSAGES, progress=lambda done, total: 1 / 0)
     Fanout.open(members=FRAME, threads=1).decide(MESSAGE)
     with pytest.raises(Error):
         Fanout.open(members=BAD)

@@ -30,6 +30,7 @@ MEMBERS = [
     {"conversation": "g", "user": "ben", "level": None},
 ]
 SETTINGS = b'{"kind":"app","rules":"easemob","timeZone":"Asia/Shanghai"}'
+SETTINGS_TABLE = pyarrow.table({"kind": ["user"], "id": ["ann"]})
 MESSAGE = {"id": "m", "conversation": "g", "sender": "cid", "at": NIGHT, "mentions": ["dän"]}
 EXPECTED = [
     ("ann", "quietHours", ()), ("ben", "allowed", ("p1", "p2")), ("dän", "allowed", ("default",)),
@@ -55,7 +56,7 @@ def chunked(records: list[dict[str, Any]]) -> Any:
         if name in table.column_names:
             index = table.column_names.index(name)
             kind = pyarrow.timestamp("us", "Asia/Tokyo")
-            moments = pyarrow.compute.cast(table[name], pyarrow.timestamp("ms")).cast(kind)
+            moments = pyarrow.compute.cast(table[name], pyarrow.timestamp("ms", "UTC")).cast(kind)
             table = table.set_column(index, name, moments)
     return pyarrow.concat_tables([table.slice(0, 1), table.slice(1)])
 
@@ -98,11 +99,11 @@ def test_what_cannot_be_opened_together_is_refused():
     table = pyarrow.Table.from_pylist(USERS)
     for arguments, words in [
         ({"users": b""}, "bytes of users"),
-        ({"users": table, "members": MEMBERS}, "members cannot be dictionaries"),
         ({"users": "users.csv", "members": table}, "cannot be a CSV file"),
         ({"snapshot": "a", "store": "b"}, "cannot be opened together"),
         ({"snapshot": "a", "users": table}, "cannot be opened together"),
         ({"users": [1]}, "a record must be a dictionary"),
+        ({"settings": SETTINGS_TABLE, "members": MEMBERS}, "members cannot be dictionaries"),
     ]:
         with pytest.raises(TypeError, match=words):
             Fanout.open(**arguments)
@@ -119,9 +120,15 @@ def test_a_stream_that_fails_is_an_error():
         Fanout.open(users=reader)
     with pytest.raises(Error, match="must be a struct|cannot be read"):
         Fanout.open(users=pyarrow.chunked_array([[1, 2]]))
-    table = pyarrow.table({"id": ["u"], "level": [b"all"]})
-    with pytest.raises(Error, match="level"):
-        Fanout.open(users=table)
+
+
+@pytest.mark.parametrize("users", ["pyarrow", "dictionaries"])
+@pytest.mark.parametrize("members", ["pyarrow", "dictionaries"])
+def test_users_and_members_may_come_in_different_forms(users, members):
+    fanout = Fanout.open(SETTINGS, users=MAKERS[users](USERS), members=MAKERS[members](MEMBERS))
+    rows = fanout.decide(MESSAGE).rows()
+    assert [(row.user, row.reason, row.devices) for row in rows] == EXPECTED
+    assert fanout.decide(MESSAGE).members == ["ann", "ben", "dän", "cid"]
 
 
 @pytest.fixture(name="decided")

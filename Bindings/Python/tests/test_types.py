@@ -55,6 +55,6 @@ def test_wrong_types_are_found_by_the_checkers() -> None:
     with pytest.raises(ValueError):
         Fanout.open(store="s", access="append")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        fanout.members(1)  # type: ignore[arg-type]
+        fanout.members(1.5)  # type: ignore[arg-type]
     with pytest.raises(Error):
         fanout.update("{")

@@ -132,8 +132,8 @@ static const char *last_error(struct ArrowArrayStream *stream) {
 static void drop(struct ArrowArrayStream *stream) { stream->release = NULL; }
 
 static const char *const FORMATS[] = {
-  "u", "U", "vu", "l", "L", "i", "I", "s", "S", "c", "C", "b", "f", "g", "n", "tss:", "tsm:UTC", "tsu:",
-  "tsn:", "z", "", "+l", "+s", "tdD"};
+  "u", "U", "vu", "l", "L", "i", "I", "s", "S", "c", "C", "b", "f", "g", "n", "tss:UTC", "tsm:UTC", "tsu:",
+  "tsn:+08:00", "z", "", "+l", "+s", "tdD"};
 static const char *const NAMES[] = {
   "id", "user", "conversation", "level", "at", "sender", "mutedUntil", "since", "silent", "kind", "", "\xFF"};
 
@@ -207,6 +207,12 @@ static pf_message message(input *in, pf_text *mentions) {
   return made;
 }
 
+/* Ends a call when it has been asked so many times. */
+static int ends(void *calls, uint64_t done, uint64_t all) {
+  (void)done, (void)all;
+  return (*(int *)calls)-- == 0;
+}
+
 #define SLOTS 3
 static pf_engine *engines[SLOTS];
 static pf_messages *all_messages[SLOTS];
@@ -219,7 +225,8 @@ static int slot(input *in) {
   return value >= 240 ? -1 : value % SLOTS;
 }
 
-#define AT(list, index) ((index) < 0 ? NULL : (list)[index])
+/* The index is read from the input: once. */
+#define AT(list, index) __extension__({ int at = (index); at < 0 ? NULL : (list)[at]; })
 #define REPLACE(list, free, made) \
   do {                            \
     int index = slot(in);         \
@@ -352,7 +359,15 @@ static void step(input *in, char **error) {
     case 12: {
       pf_batch *batch = NULL;
       size_t from = (size_t)number(in), count = (size_t)number(in);
-      if (pf_decide_batch(engine, AT(all_messages, slot(in)), from, count, byte(in) % 9, &batch, error) == PF_OK) pf_batch_free(batch);
+      const pf_messages *some = AT(all_messages, slot(in));
+      uint32_t parts = byte(in) % 9;
+      uint64_t bytes;
+      int calls = byte(in) % 4;
+      const pf_watch watch = {byte(in) % 8 ? ends : NULL, &calls};
+      pf_batch_size(engine, some, from, count, parts, &bytes, NULL);
+      int status = byte(in) % 2 ? pf_decide_batch(engine, some, from, count, parts, &batch, error)
+                                : pf_decide_batch_watched(engine, some, from, count, parts, &watch, &batch, error);
+      if (status == PF_OK) pf_batch_free(batch);
       break;
     }
     case 13: {
@@ -360,7 +375,12 @@ static void step(input *in, char **error) {
       pf_stamp stamp;
       size = lines(in, buffer);
       const char *format = TEXTS[byte(in) % (sizeof TEXTS / sizeof *TEXTS)];
-      if (pf_evaluate(engine, buffer, size, format, byte(in) % 2, &made, &size, &stamp, error) == PF_OK) pf_free(made);
+      int devices = byte(in) % 2, calls = byte(in) % 4;
+      const pf_watch watch = {ends, &calls};
+      int status = byte(in) % 2
+        ? pf_evaluate(engine, buffer, size, format, devices, &made, &size, &stamp, error)
+        : pf_evaluate_watched(engine, buffer, size, format, devices, &watch, &made, &size, &stamp, error);
+      if (status == PF_OK) pf_free(made);
       break;
     }
     case 14: {

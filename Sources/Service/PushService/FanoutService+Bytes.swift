@@ -16,22 +16,28 @@ extension FanoutService {
   ///   - format: as of `evaluate`, but for `npy`, which is a folder of files.
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
   ///   - version: the settings that all of it is decided by; nil for the current ones.
+  ///   - isEmpty: whether it is known that there are no messages; otherwise there must be one.
+  ///   - willRead: called before a message is read, on the caller's thread, with how many were
+  ///     read; what it throws ends the call.
   /// - Returns: what `evaluate` writes.
   /// - Throws: `FileProblem` for the first line that is not understood, ``ServiceError/notInBytes(_:)``,
-  ///   or `FanoutError.unknownZones` for messages to users who are not decided for.
+  ///   `FanoutError.unknownZones` for messages to users who are not decided for, or what `willRead`
+  ///   throws.
   public func decide(
     ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false,
-    on version: FanoutVersion? = nil
+    on version: FanoutVersion? = nil, isEmpty: Bool = false,
+    willRead: (Int) throws -> Void = { _ in }
   ) throws -> [UInt8] {
     guard !format.isFolder else { throw ServiceError.notInBytes(format.rawValue) }
-    let reader = try MessageReader(messages, rules: app.rules)
+    let reader = try MessageReader(isEmpty ? [UInt8(ascii: "\n")] : messages, rules: app.rules)
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
     let version = version ?? engine.currentVersion
     var refused: UnknownZoneUsers?
     try writer.write(by: engine, on: version, line: { reader.lineNumber }) {
-      let message = try reader.next()
+      try willRead(reader.recordCount)
+      let message = isEmpty ? nil : try reader.next()
       if refused == nil, version.refusesUsers, let message {
         let users = version.refusedRecipients(of: message)
         if !users.isEmpty { refused = users.reduce(into: UnknownZoneUsers()) { $0.add($1) } }

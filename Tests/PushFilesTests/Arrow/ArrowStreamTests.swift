@@ -94,7 +94,7 @@ import Testing
     .utf8, .large, .views, .dictionary(indices: "s", .utf8), .dictionary(indices: "I", .views),
   ]
   private static let instantForms: [Form] = [
-    .integer("l"), .timestamp("tsm:"), .timestamp("tsu:UTC"), .timestamp("tsn:"),
+    .integer("l"), .timestamp("tsm:UTC"), .timestamp("tsu:UTC"), .timestamp("tsn:Z"),
     .timestamp("tss:Asia/Tokyo"),
   ]
 
@@ -338,7 +338,7 @@ import Testing
     let fixture = ArrowFixture(
       [
         ("id", .integer("I")), ("conversation", .integer("l")), ("sender", .utf8),
-        ("at", .timestamp("tsu:")), ("mentions", .list(.integer("s"), isLarge: false)),
+        ("at", .timestamp("tsu:UTC")), ("mentions", .list(.integer("s"), isLarge: false)),
         ("silent", .flag),
       ],
       [

@@ -160,7 +160,8 @@ int32_t pf_abi_version(void) { return PF_ABI_VERSION; }
 const char *pf_status_name(int status) {
   static const char *const names[] = {
     "PF_OK", "PF_MISUSE", "PF_INVALID", "PF_NOT_FOUND", "PF_IO", "PF_SNAPSHOT", "PF_STORE",
-    "PF_TIME_ZONES", "PF_LIMIT", "PF_TOO_SMALL", "PF_FORKED", "PF_REFUSED", "PF_INTERNAL"};
+    "PF_TIME_ZONES", "PF_LIMIT", "PF_TOO_SMALL", "PF_FORKED", "PF_REFUSED", "PF_INTERNAL",
+    "PF_MEMORY", "PF_CANCELLED"};
   return status >= 0 && status < (int)(sizeof names / sizeof *names) ? names[status] : "unknown";
 }
 

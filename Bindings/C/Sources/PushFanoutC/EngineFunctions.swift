@@ -188,8 +188,11 @@ func pf_swift_update(
   _ records: UnsafeMutablePointer<UInt64>?, _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
-    let count = try unsafe EngineObject.of(engine).service.change(
-      ndjson: bytes(changes, size, "changes are"), at: instant(now, "now"))
+    let changes = try unsafe bytes(changes, size, "changes are")
+    let now = try instant(now, "now")
+    let count =
+      isBlank(changes)
+      ? 0 : try unsafe EngineObject.of(engine).service.change(ndjson: changes, at: now)
     unsafe records?.pointee = UInt64(count)
   }
 }
@@ -280,6 +283,18 @@ func pf_swift_evaluate(
   _ outputSize: UnsafeMutablePointer<Int>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
   _ error: ErrorText
 ) -> Int32 {
+  unsafe pf_swift_evaluate_watched(
+    engine, messages, size, format, devices, nil, output, outputSize, stamp, error)
+}
+
+@c @implementation
+func pf_swift_evaluate_watched(
+  _ engine: OpaquePointer?, _ messages: UnsafeRawPointer?, _ size: Int,
+  _ format: UnsafePointer<CChar>?, _ devices: Int32, _ watch: UnsafePointer<pf_watch>?,
+  _ output: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ outputSize: UnsafeMutablePointer<Int>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
+  _ error: ErrorText
+) -> Int32 {
   unsafe answering(error) {
     let output = try unsafe result(output)
     let name = try unsafe text(format, "the format")
@@ -289,9 +304,12 @@ func pf_swift_evaluate(
     }
     let object = unsafe EngineObject.of(engine)
     let version = object.engine.currentVersion
-    let bytes = try unsafe object.service.decide(
-      ndjson: bytes(messages, size, "messages are"), as: format, showsDevices: devices != 0,
-      on: version)
+    let messages = try unsafe bytes(messages, size, "messages are")
+    var watch = unsafe Watch(watch)
+    let bytes = try object.service.decide(
+      ndjson: messages, as: format, showsDevices: devices != 0, on: version,
+      isEmpty: isBlank(messages)
+    ) { try watch.ask($0) }
     unsafe stamp?.pointee = pf_stamp(version)
     unsafe output.pointee = copy(bytes)
     unsafe outputSize?.pointee = bytes.count

@@ -209,6 +209,11 @@ func bytes(
   return unsafe Array(UnsafeRawBufferPointer(start: start, count: size))
 }
 
+/// Whether bytes of NDJSON have no line but blank ones.
+func isBlank(_ bytes: [UInt8]) -> Bool {
+  bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+}
+
 /// Where a function writes what it gives.
 @inline(__always)
 func result<Value>(

@@ -8,6 +8,8 @@ internal import PushModel
 final class MessagesObject: HandleObject, Sendable {
   let messages: [Message]
 
+  init(_ messages: [Message]) { self.messages = messages }
+
   init(_ reader: MessageReader) throws(FileProblem) {
     var messages: [Message] = []
     while let message = try reader.next() { messages.append(message) }
@@ -41,10 +43,9 @@ extension Message {
   @inline(__always)
   mutating func read(_ source: UnsafePointer<pf_message>, isPlain: inout Bool) throws {
     let from = unsafe source.pointee
-    conversation = Identifier(try unsafe text(from.conversation, "conversation"))
+    conversation = try unsafe id(from.conversation, "conversation")
     at = unsafe try instant(from.at, "at")
-    sender =
-      unsafe from.sender.bytes == nil ? nil : Identifier(try unsafe text(from.sender, "sender"))
+    sender = unsafe from.sender.bytes == nil ? nil : try unsafe id(from.sender, "sender")
     let fieldsAreZero =
       unsafe from.mentions == nil && from.channel.bytes == nil && from.push_content.bytes == nil
       && from.sent_at == 0 && from.mention_count == 0
@@ -89,11 +90,15 @@ extension Message {
     guard unsafe from.mention_count <= Int(UInt32.max) else {
       throw CallError("mention_count is too large")
     }
-    mentions = unsafe try (0..<from.mention_count).map { index in
-      let id = Identifier(try unsafe text(list[index], "a mention"))
-      guard !id.isEmpty else { throw CallError("a mention is empty", status: PF_INVALID) }
-      return id
-    }
+    mentions = unsafe try (0..<from.mention_count).map { try unsafe id(list[$0], "a mention") }
+  }
+
+  /// An id, which is not empty.
+  @inline(__always)
+  private func id(_ from: pf_text, _ name: StaticString) throws -> Identifier {
+    let id = Identifier(try unsafe text(from, name))
+    guard !id.isEmpty else { throw CallError("\(name) must not be empty", status: PF_INVALID) }
+    return id
   }
 
   private func maybe(_ value: Int8, _ name: StaticString) throws -> Bool? {
@@ -121,9 +126,14 @@ func pf_swift_messages_read(
 ) -> Int32 {
   unsafe answering(error) {
     let messages = try unsafe result(messages)
+    let bytes = try unsafe bytes(start, size, "messages are")
+    // Bytes that are not those of a file may be none.
+    if unsafe name == nil, isBlank(bytes) {
+      unsafe messages.pointee = try MessagesObject([]).handle(PF_KIND_messages, of: engine)
+      return
+    }
     let reader = unsafe try MessageReader(
-      bytes(start, size, "messages are"),
-      name: name == nil ? "messages.ndjson" : text(name, "name"),
+      bytes, name: name == nil ? "messages.ndjson" : text(name, "name"),
       rules: EngineObject.of(engine).rules)
     unsafe messages.pointee = try MessagesObject(reader).handle(PF_KIND_messages, of: engine)
   }
@@ -138,9 +148,12 @@ func pf_swift_messages_read_arrow(
     let messages = try unsafe result(messages)
     guard unsafe stream != nil else { throw CallError("the stream is NULL") }
     let lines = try unsafe ArrowStream(stream, of: .messages).ndjson()
-    let reader = unsafe try MessageReader(
-      lines, name: "messages", rules: EngineObject.of(engine).rules)
-    unsafe messages.pointee = try MessagesObject(reader).handle(PF_KIND_messages, of: engine)
+    let object =
+      lines.isEmpty
+      ? MessagesObject([])
+      : try MessagesObject(
+        unsafe MessageReader(lines, name: "messages", rules: EngineObject.of(engine).rules))
+    unsafe messages.pointee = try object.handle(PF_KIND_messages, of: engine)
   }
 }
 

@@ -20,10 +20,11 @@ docs/decision-rules.md the rules.
 """
 
 from ._version import __version__
-from .batch import Batch, Decisions, MessageInfo, Messages, Rows
-from .decision import Decision, Evaluated, Row, Stamp
-from .engine import Change, Explanation, Fanout
+from .batch import Batch, Decisions, Rows
+from .decision import Change, Decision, Evaluated, Explanation, Row, Stamp
+from .engine import Fanout
 from .errors import Error, UnknownTimeZoneWarning
+from .messages import MessageInfo, Messages
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
 
 __all__ = [

@@ -1,85 +1,27 @@
-"""Messages that were read, and decisions for many of them."""
+"""Decisions for many messages."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import _native
+from .arrow import pyarrow_module
 from .decision import Stamp
+from .display import ROWS_SHOWN, Frames, NoCopy, OutcomeColumns, html_table
+from .messages import Messages
 from .outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import pyarrow
+
+_FORMATS = {"I": "uint32", "C": "uint8", "l": "int64", "U": "large_string", "vu": "string_view"}
 
 
-class MessageInfo(NamedTuple):
-    """A message of `Messages`.
-
-    Attributes:
-        id: its id; not necessarily unique.
-        conversation: the id of its conversation.
-        at: the instant of the decision, milliseconds since 1970.
-    """
-
-    id: str
-    conversation: str
-    at: int
-
-
-class Messages:
-    """Messages that were read for an engine, to be decided any number of times: what
-    `Fanout.messages` gives.
-
-    Arrow's libraries take them as a table with the columns of `columns()`.
-
-    >>> import pyarrow
-    >>> from push_fanout import Fanout
-    >>> messages = Fanout.from_ndjson(b"").messages([{"id": "m", "conversation": "g", "at": 0}])
-    >>> len(messages), messages[0].id
-    (1, 'm')
-    >>> pyarrow.table(messages).to_pylist()
-    [{'message': 0, 'id': 'm', 'conversation': 'g', 'at': 0}]
-    """
-
-    __slots__ = ("_native",)
-
-    def __init__(self, native: _native.Messages) -> None:
-        self._native = native
-
-    def __len__(self) -> int:
-        return self._native.count()
-
-    def __getitem__(self, index: int) -> MessageInfo:
-        count = len(self)
-        if not -count <= index < count:
-            raise IndexError(f"message {index}, but there are {count}")
-        return MessageInfo(*self._native.get(index % count))
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The messages as rows, a capsule with an `ArrowArrayStream`: ``message`` (uint32),
-        ``id`` and ``conversation`` (large_utf8), ``at`` (int64).
-
-        Args:
-            requested_schema: not followed, as the protocol allows.
-        """
-        return self._native.stream()
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The messages as columns ``message`` (the number, from 0), ``id``, ``conversation`` and
-        ``at``: what every library of frames takes."""
-        rows = [self[index] for index in range(len(self))]
-        return {
-            "message": list(range(len(rows))),
-            "id": [row.id for row in rows],
-            "conversation": [row.conversation for row in rows],
-            "at": [row.at for row in rows],
-        }
-
-
-class Batch:
+class Batch(Frames, NoCopy):
     """Decisions for many messages as arrays: what `Fanout.decide_batch` gives.
 
     The arrays are the memory of the engine's answer, not copies; it is freed with the last of them.
@@ -95,11 +37,28 @@ class Batch:
     """
 
     __slots__ = ("messages", "_batch")
+    _instead = "send to_arrow(), or arrays of it"
 
     def __init__(self, messages: Messages, batch: _native.Batch) -> None:
         self.messages = messages
         """What was decided."""
         self._batch = batch
+
+    def __repr__(self) -> str:
+        decisions, pushes = int(self.recipients.sum()), int(self.pushes.sum())
+        return f"<Batch: {len(self):,} messages, {decisions:,} decisions, {pushes:,} pushes>"
+
+    def _repr_html_(self) -> str:
+        title = f"{repr(self)[1:-1]}; {self._settings()}"
+        if self._batch.counts is None:
+            return html_table(title, (), ())
+        totals = self.counts.sum(axis=0, dtype="int64").tolist()
+        rows = [(*OUTCOMES[code], code, count) for code, count in enumerate(totals) if count]
+        rows.sort(key=lambda row: -row[-1])
+        return html_table(title, ("action", "reason", "scope", "code", "recipients"), rows)
+
+    def _settings(self) -> str:
+        return f"settings {self.stamp(0).sequence}" if len(self) else "no settings"
 
     def __len__(self) -> int:
         return self._batch.count
@@ -201,6 +160,28 @@ class Batch:
             "count": counts,
         }
 
+    def to_arrow(self) -> pyarrow.Table:
+        """The counts that are not 0 as a pyarrow.Table with the columns of `counts_columns`, whose
+        words are dictionaries.
+
+        >>> from push_fanout import Fanout
+        >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
+        >>> batch = fanout.decide_batch([{"id": "m", "conversation": "g", "at": 0}])
+        >>> batch.to_arrow().select(["message", "action", "count"]).to_pylist()
+        [{'message': 0, 'action': 'push', 'count': 1}]
+        """
+        pa = pyarrow_module("to_arrow()")
+        messages, codes, counts = self._counts_by_code()
+        code = pa.array(codes)
+        words = OutcomeColumns(pa).columns(code)
+        arrays = [pa.array(messages.astype("uint32")), code, *words, pa.array(counts)]
+        names = ["message", "code", "action", "reason", "scope", "count"]
+        return pa.Table.from_arrays(arrays, names)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows of `to_arrow`, as a capsule with an `ArrowArrayStream`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def _counts_by_code(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8], Any]:
         """The message, the code and the count of each count that is not 0."""
         import numpy as np
@@ -236,16 +217,43 @@ class _Memory:
         }  # fmt: skip
 
 
-class Rows:
+class Rows(Frames, NoCopy):
     """Rows as Arrow, which can be read any number of times; each reading gives the same.
 
     pyarrow, polars, pandas, DuckDB and others take it where they take a table of another library.
     """
 
     __slots__ = ("_stream",)
+    _instead = "send to_arrow(), or write_parquet() of decisions"
 
     def __init__(self, stream: Callable[[], object]) -> None:
         self._stream = stream
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The columns, as pyarrow has them."""
+        return pyarrow_module("schema").RecordBatchReader.from_stream(self).schema
+
+    def __repr__(self) -> str:
+        columns = _native.stream_type(self._stream())[2]
+        names = ", ".join(f"{column[0]} {_FORMATS.get(column[1], '')}" for column in columns)
+        return f"<{type(self).__name__}: {names}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            pa = pyarrow_module()
+        except ImportError:
+            return html_table(repr(self)[1:-1], (), ())
+        reader = pa.RecordBatchReader.from_stream(self)
+        batch = next(iter(reader), None)
+        rows = [] if batch is None else batch.slice(0, ROWS_SHOWN).to_pylist()
+        names = list(reader.schema.names)
+        if "code" in names:
+            for row in rows:
+                row["outcome"] = OUTCOMES[row["code"]].key
+            names.append("outcome")
+        shown = [[row[name] for name in names] for row in rows]
+        return html_table(f"{repr(self)[1:-1]}: the first rows", names, shown)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows from the beginning, as a capsule with an `ArrowArrayStream`.
@@ -282,6 +290,9 @@ class Decisions(Rows):
         self._relation = relation
         self.messages = messages
         """What is decided."""
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}; {len(self.messages):,} messages>"
 
     @property
     def users(self) -> Rows:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._native import Answer
+from .display import NoCopy, html_table, instant_text
 from .outcomes import OUTCOMES, Outcome
-from .sources import encoded
+from .records import Id, encoded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +61,100 @@ class Row(NamedTuple):
     devices: tuple[str, ...] | None
 
 
-class Decision(Answer):
+class Change(NamedTuple):
+    """When the answer for a plain message next changes without an update.
+
+    Attributes:
+        at: the instant, milliseconds since 1970; None for never.
+        before: the outcome until then, from the instant asked for on; None for no recipient.
+        after: the outcome from then on; that of `before` for never.
+        stamp: which settings the answer is of; its membership is 0.
+    """
+
+    at: int | None
+    before: Outcome | None
+    after: Outcome | None
+    stamp: Stamp
+
+    @property
+    def instant(self) -> datetime | None:
+        """The instant as a datetime in UTC; None for never."""
+        if self.at is None:
+            return None
+        return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=self.at)
+
+    def __repr__(self) -> str:
+        before, after = (
+            "no recipient" if outcome is None else outcome.key
+            for outcome in (self.before, self.after)
+        )
+        if self.at is None:
+            return f"<Change: never; {before}>"
+        return f"<Change: {before} until {instant_text(self.at)}, then {after}>"
+
+
+class Explanation(dict[str, Any]):
+    """Why a user gets a push for a message, or not: the object of ``push-fanout explain --json``.
+
+    It is printed as people read it: the answer, what was examined, and what would change it.
+    """
+
+    @property
+    def answer(self) -> str:
+        """The answer in a sentence."""
+        return str(self["answer"])
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome; None for one who is not a recipient."""
+        decision = self.get("decision")
+        if decision is None:
+            return None
+        return Outcome(decision["action"], decision["reason"], decision.get("scope"))
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """What was examined, in order: ``rule``, ``subject``, ``found``, ``stops``."""
+        return list(self["steps"])
+
+    @property
+    def alternatives(self) -> list[dict[str, Any]]:
+        """What would change the answer, or not: ``text``, and the ``decision`` that it makes."""
+        return list(self["alternatives"])
+
+    def _changes(self) -> list[tuple[str, str]]:
+        """What would push, and what would not help, as sentences with their names."""
+        changes: dict[bool, list[str]] = {True: [], False: []}
+        for alternative in self["alternatives"]:
+            changes[alternative["decision"]["action"] != "none"].append(alternative["text"])
+        names = ((True, "Would push"), (False, "Would not help"))
+        return [(name, f"{'; '.join(changes[helps])}.") for helps, name in names if changes[helps]]
+
+    def __repr__(self) -> str:
+        steps = self["steps"]
+        subjects, found = (max(len(step[name]) for step in steps) for name in ("subject", "found"))
+        found = min(found, 60)
+        lines = [self["answer"], ""]
+        lines += [
+            f"{'STOP' if step['stops'] else 'ok':4}  {step['subject']:{subjects}}  "
+            f"{step['found']:{found}}  {step['rule']}"
+            for step in steps
+        ]
+        lines.append("")
+        lines += [f"{name}: {text}" for name, text in self._changes()]
+        outcome = self.outcome
+        return "\n".join([*lines, "no recipient" if outcome is None else outcome.key])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("STOP" if step["stops"] else "ok", step["subject"], step["found"], step["rule"])
+            for step in self["steps"]
+        ]
+        rows += [("", name, text, "") for name, text in self._changes()]
+        return html_table(self.answer, ("", "subject", "found", "rule"), rows)
+
+
+class Decision(NoCopy, Answer):
     """Who gets a push for one message, and why others do not: what `Fanout.decide` gives.
 
     It keeps the version of the settings that it was decided on, whatever is updated later. Any
@@ -155,7 +250,7 @@ class Decision(Answer):
         found: npt.NDArray[np.uint32] = _filled(self._users, "uint32", self.member_count)
         return found
 
-    def outcome(self, user: str) -> Outcome | None:
+    def outcome(self, user: Id) -> Outcome | None:
         """The outcome for one user; None for one who is not a recipient. O(log members)."""
         return OUTCOMES.get(self._code(encoded(user, "user")))
 
@@ -183,7 +278,13 @@ class Decision(Answer):
             yield Row(user, *outcome, devices)
 
     def __repr__(self) -> str:
-        return f"<Decision: {self.push_count} pushes, {self.recipient_count} recipients>"
+        return f"<Decision: {self.push_count:,} pushes, {self.recipient_count:,} recipients>"
+
+    def _repr_html_(self) -> str:
+        rows = [(*outcome.split("/"), "")[:3] for outcome in self.counts]
+        title = f"{self.push_count:,} pushes, {self.recipient_count:,} recipients"
+        names = ("action", "reason", "scope", "recipients")
+        return html_table(title, names, [(*row, n) for row, n in zip(rows, self.counts.values())])
 
 
 def _filled(fill: Callable[[int, int], None], kind: str, count: int) -> Any:

@@ -4,70 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Union
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from . import _native
-from .batch import Batch, Decisions, Messages
-from .decision import Decision, Evaluated, Stamp
-from .errors import Error, UnknownTimeZoneWarning
-from .opening import Settings
-from .outcomes import OUTCOMES, Outcome
-from .sources import (
-    ArrowTable,
+from .batch import Batch, Decisions
+from .decision import Change, Decision, Evaluated, Explanation, Stamp
+from .errors import Error
+from .memory import check_memory
+from .messages import Messages
+from .opening import Settings, check_parts, origin_of, store_library
+from .outcomes import OUTCOMES
+from .records import (
+    Id,
     Instant,
-    Path,
     Record,
-    Records,
+    checked_integer,
     encoded,
-    is_parquet,
-    is_path,
-    is_table,
     json_line,
     milliseconds,
-    ndjson,
-    read_bytes,
+    zone_named,
 )
-from .state import EngineState, checked_number
+from .sources import Path, Source, given, given_text, lines_of, read_bytes
+from .state import EngineState
 
-Source = Union[bytes, Path, ArrowTable, Records]
-"""Settings or messages: bytes of NDJSON, the path of a file, a table, or records."""
+Progress = Callable[[int, int], object] | None
+"""Called during a long call with how many messages were done, and how many there are; 0 where that
+is not known. What it raises ends the call."""
 UnknownZones = Literal["refuse", "ignore"]
 """What is done with users whose time zone this machine does not have."""
 _ZONES = {"refuse": _native.ZONES_REFUSE, "ignore": _native.ZONES_IGNORE}
-
-
-class Explanation(dict[str, Any]):
-    """Why a user gets a push for a message, or not: the object of ``push-fanout explain --json``.
-
-    It is printed as people read it: the answer, what was examined, and what would change it.
-    """
-
-    def __repr__(self) -> str:
-        steps = self["steps"]
-        subjects, found = (max(len(step[name]) for step in steps) for name in ("subject", "found"))
-        found = min(found, 60)
-        lines = [self["answer"], ""]
-        lines += [
-            f"{'STOP' if step['stops'] else 'ok':4}  {step['subject']:{subjects}}  "
-            f"{step['found']:{found}}  {step['rule']}"
-            for step in steps
-        ]
-        changes: dict[bool, list[str]] = {True: [], False: []}
-        for alternative in self["alternatives"]:
-            changes[alternative["decision"]["action"] != "none"].append(alternative["text"])
-        lines.append("")
-        for helps, name in ((True, "Would push"), (False, "Would not help")):
-            if changes[helps]:
-                lines.append(f"{name}: {'; '.join(changes[helps])}.")
-        decision = self.get("decision")
-        if decision is None:
-            return "\n".join([*lines, "no recipient"])
-        names = [decision[name] for name in ("action", "reason", "scope") if name in decision]
-        return "\n".join([*lines, "/".join(names)])
-
-
 _ACCESS = {
     "read": _native.STORE_READ,
     "write": _native.STORE_WRITE,
@@ -78,22 +44,6 @@ _PARTS = {
     "codes": _native.CODES,
     "bitmaps": _native.PUSH_BITMAPS,
 }
-
-
-class Change(NamedTuple):
-    """When the answer for a plain message next changes without an update.
-
-    Attributes:
-        at: the instant, milliseconds since 1970; None for never.
-        before: the outcome until then, from the instant asked for on; None for no recipient.
-        after: the outcome from then on; that of `before` for never.
-        stamp: which settings the answer is of; its membership is 0.
-    """
-
-    at: int | None
-    before: Outcome | None
-    after: Outcome | None
-    stamp: Stamp
 
 
 def engine_options(threads: int, unknown_zones: UnknownZones) -> tuple[int, int]:
@@ -127,6 +77,7 @@ class Fanout(EngineState):
     def _of(cls, engine: _native.Engine) -> Fanout:
         fanout = cls.__new__(cls)
         fanout._engine = engine
+        fanout._origin = None
         return fanout
 
     # ------------------------------------------------------------------------------------- Opening
@@ -144,13 +95,15 @@ class Fanout(EngineState):
         access: Literal["read", "write", "create"] = "read",
         threads: int = 0,
         unknown_zones: UnknownZones = "refuse",
+        time_zone: str | None = None,
     ) -> Fanout:
         """Opens an engine for settings, a snapshot or a store.
 
-        Settings, users and members are each the path of a file (.ndjson, .csv or .parquet, with .gz
-        or without), bytes of NDJSON, dictionaries, or a table: whatever gives an Arrow stream, such
-        as frames of pyarrow, polars, pandas and DuckDB. docs/formats.md says which fields there
-        are; the columns of a table have their names.
+        Settings, users and members are each the path of a file (NDJSON, CSV, packed or not,
+        Parquet, Feather) or of a folder of Parquet files, bytes of NDJSON, dictionaries, or a
+        table: whatever gives an Arrow stream, such as frames of pyarrow, polars, pandas and DuckDB.
+        docs/python.md has a table of them; docs/formats.md says which fields there are, and the
+        columns of a table have their names.
 
         Args:
             settings: records of all kinds.
@@ -165,6 +118,8 @@ class Fanout(EngineState):
             unknown_zones: what is done with users whose time zone this machine does not have:
                 "refuse" them alone, with a warning (in settings that are read now, such a zone is
                 an error), or "ignore" the zone, and decide as if they had no quiet hours.
+            time_zone: what timestamps and datetimes without a time zone are in, such as "UTC";
+                None to refuse them.
 
         Raises:
             Error: what is wrong with the settings, and in which line.
@@ -177,59 +132,59 @@ class Fanout(EngineState):
         ['ben']
         """
         options = engine_options(threads, unknown_zones)
-        records = [source for source in (settings, users, members) if source is not None]
-        if (store is not None) + (snapshot is not None) + bool(records) > 1:
+        zone = zone_named(time_zone)
+        sources = {"settings": settings, "users": users, "members": members}
+        sources = {name: source for name, source in sources.items() if source is not None}
+        if (store is not None) + (snapshot is not None) + bool(sources) > 1:
             raise TypeError("settings, a snapshot and a store cannot be opened together")
         if snapshot is not None:
-            high, low = (checked_number(part, "a number of identity") for part in identity)
+            high, low = (checked_integer(part, "a number of identity") for part in identity)
             engine = _native.open_snapshot(os.fsencode(snapshot), high, low, *options)
         elif store is not None:
             if access not in _ACCESS:
                 raise ValueError(f'access must be "read", "write" or "create", not {access!r}')
-            library = os.fsencode(_store_library())
+            library = os.fsencode(store_library())
             engine = _native.open_store(library, os.fsencode(store), _ACCESS[access], *options)
-        elif all(is_path(source) and not is_parquet(source) for source in records):
-            paths = tuple(
-                [] if source is None else [os.fsencode(source)]  # type: ignore[arg-type]
-                for source in (settings, users, members)
-            )
-            engine = _native.open_files(paths, *options)
         else:
-            engine = Settings(settings, users, members).open(options)
+            found = {name: given(source, name, zone) for name, source in sources.items()}
+            if all(source.path is not None for source in found.values()):
+                paths = tuple(
+                    [os.fsencode(found[name].path or "")] if name in found else []
+                    for name in ("settings", "users", "members")
+                )
+                engine = _native.open_files(paths, *options)
+            else:
+                check_parts(found)
+                engine = Settings(found, zone).open(options)
         fanout = cls._of(engine)
+        if store is None:
+            fanout._origin = origin_of(
+                {**sources, **({} if snapshot is None else {"snapshot": snapshot})},
+                identity=identity, threads=threads, unknown_zones=unknown_zones,
+                time_zone=time_zone,
+            )  # fmt: skip
         if unknown_zones == "refuse":
             fanout._warn_of_unknown_zones()
         return fanout
 
-    def _warn_of_unknown_zones(self) -> None:
-        users = self.unknown_zone_users
-        if not users:
-            return
-        named = ", ".join(f"{user!r} ({zone})" for user, zone in list(users.items())[:5])
-        more = "" if len(users) <= 5 else f" and {len(users) - 5} more"
-        warnings.warn(
-            f"not decided for, as this machine's time-zone data lack the zone: {named}{more}; "
-            "install tzdata-legacy or a later tzdata, or set TZDIR, or open with "
-            'unknown_zones="ignore"',
-            UnknownTimeZoneWarning,
-            stacklevel=3,
-        )
-
     @classmethod
     def from_ndjson(
         cls,
-        settings: bytes | str | Records,
+        settings: Source,
         *,
         threads: int = 0,
         unknown_zones: UnknownZones = "refuse",
+        time_zone: str | None = None,
     ) -> Fanout:
-        """Opens an engine for the content of a settings.ndjson, or for records of settings.
+        """Opens an engine for the content of a settings.ndjson, bytes or text, or for records of
+        settings.
 
         >>> Fanout.from_ndjson([{"kind": "user", "id": "ann"}]).user_count
         1
         """
-        data = ndjson(settings)
-        return cls._of(_native.open_bytes(data, *engine_options(threads, unknown_zones)))
+        options, zone = engine_options(threads, unknown_zones), zone_named(time_zone)
+        data = lines_of(given_text(settings, "settings", zone), zone)
+        return cls._of(_native.open_bytes(data, *options))
 
     def reopen(self) -> Fanout:
         """Opens the same files, snapshot or store again, as they are now, also in a child of a
@@ -238,17 +193,21 @@ class Fanout(EngineState):
         Raises:
             Error: when the settings came from bytes or tables, which are no longer there.
         """
-        return self._of(self._opened().reopen())
+        fanout = self._of(self._opened().reopen())
+        fanout._origin = self._origin
+        return fanout
 
     # ------------------------------------------------------------------------------------ Deciding
 
-    def decide(self, message: Record) -> Decision:
+    def decide(self, message: Record, *, time_zone: str | None = None) -> Decision:
         """Decides a message for all members of its conversation.
 
         Args:
             message: the fields of a line of messages.ndjson (docs/formats.md); instants may also be
-                a datetime with a time zone. A message without device filter, ``ext`` and fields of
-                one vendor is decided without being written as JSON, in a fraction of the time.
+                a datetime, ids integers, numbers those of NumPy. A message without device filter,
+                ``ext`` and fields of one vendor is decided without being written as JSON, in a
+                fraction of the time.
+            time_zone: that of datetimes without one; None to refuse them.
 
         Raises:
             Error: what is wrong with the message.
@@ -262,13 +221,18 @@ class Fanout(EngineState):
             engine = self._opened()
         decision = engine.decide(message)
         if decision is None:
-            messages = engine.messages_read(json_line(message), b"messages.ndjson")
-            decision = engine.decide_at(messages, 0)
+            line = json_line(message, zone_named(time_zone))
+            decision = engine.decide_at(engine.messages_read(line, b"messages.ndjson"), 0)
         return decision  # type: ignore[return-value]
 
-    def messages(self, source: Source) -> Messages:
-        """Reads messages: bytes of NDJSON, a file (.ndjson, .csv or .parquet), a table or
-        dictionaries.
+    def messages(self, source: Source, *, time_zone: str | None = None) -> Messages:
+        """Reads messages: a file, bytes of NDJSON, a table or dictionaries, as `open` does. No
+        rows are no messages; a file of 0 bytes is an error.
+
+        Args:
+            source: the messages.
+            time_zone: what timestamps and datetimes without a time zone are in; None to refuse
+                them.
 
         Raises:
             Error: what is wrong with which message; then none is read.
@@ -276,21 +240,18 @@ class Fanout(EngineState):
         engine = self._opened()
         if isinstance(source, Messages):
             raise TypeError("these are messages already")
-        if is_parquet(source):
-            from . import parquet
-
-            table = parquet.open_table(source)  # type: ignore[arg-type]
+        zone = zone_named(time_zone)
+        found = given(source, "messages", zone)
+        if found.table is not None:
             try:
-                return Messages(engine.messages_read_arrow(table.__arrow_c_stream__()))
+                return Messages(engine.messages_read_arrow(found.table.stream()))
             except Error as error:
-                text = str(error).removeprefix("messages:")
-                raise Error(f"{source!s}:{text}", error.status) from None
-        if is_path(source):
-            data, name = read_bytes(source), os.fsencode(source)  # type: ignore[arg-type]
-            return Messages(engine.messages_read(data, name))
-        if is_table(source):
-            return Messages(engine.messages_read_arrow(source.__arrow_c_stream__()))  # type: ignore[union-attr]
-        return Messages(engine.messages_read(ndjson(source), b"messages.ndjson"))  # type: ignore[arg-type]
+                found.table.raise_error()
+                text = str(error).removeprefix("messages")
+                raise Error(f"{found.name}{text}", error.status) from None
+        if found.path is not None:
+            return Messages(engine.messages_read(read_bytes(found.path), os.fsencode(found.path)))
+        return Messages(engine.messages_read(lines_of(found, zone), None))
 
     def _messages(self, source: Source | Messages) -> Messages:
         return source if isinstance(source, Messages) else self.messages(source)
@@ -302,6 +263,7 @@ class Fanout(EngineState):
         parts: Iterable[Literal["counts", "codes", "bitmaps"]] = ("counts", "codes"),
         first: int = 0,
         count: int | None = None,
+        progress: Progress = None,
     ) -> Batch:
         """Decides messages on all threads of the engine, as arrays. Fastest in the order of time.
 
@@ -310,6 +272,11 @@ class Fanout(EngineState):
             parts: which arrays to fill, beside the summaries.
             first: the number of the first message to decide.
             count: how many messages to decide; None for all from `first` on.
+            progress: called about every 50 ms with how many messages were decided, and of how many.
+
+        Raises:
+            MemoryError: the arrays do not fit into the memory; nothing was decided. Ask for
+                ``parts=("counts",)``, for some messages after the other, or for `decisions`.
 
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> batch = fanout.decide_batch(b'{"id":"m","conversation":"g","at":0}')
@@ -323,9 +290,10 @@ class Fanout(EngineState):
             flags |= _PARTS[part]
         read = self._messages(messages)
         engine = self._opened()
-        first = checked_number(first, "first")
-        count = max(0, len(read) - first) if count is None else checked_number(count, "count")
-        return Batch(read, engine.decide_batch(read._native, first, count, flags))
+        first = checked_integer(first, "first")
+        count = max(0, len(read) - first) if count is None else checked_integer(count, "count")
+        check_memory(engine.batch_size(read._native, first, count, flags))
+        return Batch(read, engine.decide_batch(read._native, first, count, flags, progress))
 
     def decisions(
         self, messages: Source | Messages, *, ids: bool | Literal["views"] = False
@@ -347,34 +315,46 @@ class Fanout(EngineState):
 
     def evaluate(
         self,
-        messages: bytes | str | Records,
+        messages: Source,
         format: Literal["ndjson", "csv", "counts", "pushlist", "summary"] = "ndjson",
         *,
         devices: bool = False,
+        time_zone: str | None = None,
+        progress: Progress = None,
     ) -> Evaluated:
         """Decides messages by the same settings, and gives what ``push-fanout evaluate`` writes.
 
         Args:
-            messages: the content of a messages.ndjson, or records.
-            format: that of the output.
+            messages: text or bytes of NDJSON, a `pathlib.Path` of NDJSON, a table, or records.
+            format: that of the output; ``"summary"`` is that of ``--format summary --json``.
             devices: whether rows list devices (``"ndjson"`` only).
+            time_zone: what timestamps and datetimes without a time zone are in; None to refuse
+                them.
+            progress: called about every 50 ms with how many messages were read, and 0.
 
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> fanout.evaluate(b'{"id":"m","conversation":"g","at":0}', "pushlist")
         b'{"message":"m","push":["ann"]}\\n'
         """
-        text, stamp = self._opened().evaluate(ndjson(messages), format.encode(), devices)
+        engine, zone = self._opened(), zone_named(time_zone)
+        if isinstance(messages, Messages):
+            raise TypeError("messages that were read cannot be evaluated; give what they are of")
+        lines = lines_of(given_text(messages, "messages", zone), zone)
+        text, stamp = engine.evaluate(lines, format.encode(), devices, progress)
         evaluated = Evaluated(text)
         evaluated.stamp = Stamp(*stamp)
         return evaluated
 
-    def explain(self, message: Record, user: str, *, content: bool = False) -> Explanation:
+    def explain(
+        self, message: Record, user: Id, *, content: bool = False, time_zone: str | None = None
+    ) -> Explanation:
         """Why a user gets a push for a message, or not: what ``push-fanout explain --json`` writes.
 
         Args:
             message: the fields of a line of messages.ndjson.
             user: the id of the recipient.
             content: whether to tell what the push says, and why.
+            time_zone: that of datetimes without one; None to refuse them.
 
         Returns:
             That object, with the settings that decided under ``"stamp"``: ``epoch`` and
@@ -382,17 +362,18 @@ class Fanout(EngineState):
 
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> explained = fanout.explain({"id": "m", "conversation": "g", "at": 0}, "ann")
-        >>> explained["decision"]["action"], explained["steps"][0]["found"]
-        ('push', 'since always')
+        >>> explained.outcome.key, explained.steps[0]["found"]
+        ('push/allowed/default', 'since always')
         """
         engine = self._opened()
-        text, stamp = engine.explain(json_line(message), encoded(user, "user"), content)
+        line = json_line(message, zone_named(time_zone))
+        text, stamp = engine.explain(line, encoded(user, "user"), content)
         explained = Explanation(json.loads(text))
         explained["stamp"] = {"epoch": stamp[0], "sequence": stamp[1]}
         return explained
 
     def next_change(
-        self, user: str, conversation: str, after: Instant, *, channel: str | None = None
+        self, user: Id, conversation: Id, after: Instant, *, channel: Id | None = None
     ) -> Change:
         """When the answer for a plain message, a text from another user without mentions, next
         changes without an update.
@@ -420,14 +401,3 @@ class Fanout(EngineState):
         at, before, later, stamp = engine.next_change(*ids, milliseconds(after, "after"))
         outcomes = OUTCOMES.get(before), OUTCOMES.get(later)
         return Change(None if at < 0 else at, *outcomes, Stamp(*stamp))
-
-
-def _store_library() -> str:
-    try:
-        from push_fanout_store import LIBRARY
-    except ImportError:
-        raise ImportError(
-            "stores need the package push-fanout-store, of the same release: "
-            "pip install push-fanout-store"
-        ) from None
-    return LIBRARY

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import parquet
-from .batch import Batch, Decisions, Messages
+from .arrow import pyarrow_module
+from .batch import Batch, Decisions
+from .display import OutcomeColumns
 from .engine import Fanout
-from .outcomes import OUTCOMES
+from .messages import Messages
 
 MESSAGES_AT_ONCE = 4096
 """How many messages are decided before they are written as counts or lists."""
@@ -54,7 +56,7 @@ def _numbers(fanout: Fanout, messages: Messages, options: Any, compression: str 
     decisions = fanout.decisions(messages)
     if options.output_users is None:
         return decisions.write_parquet(options.output, compression or "none")
-    reader = parquet.pyarrow_module().RecordBatchReader.from_stream(decisions.users)
+    reader = pyarrow_module().RecordBatchReader.from_stream(decisions.users)
     # The users get their name when the decisions have theirs.
     with parquet.complete_file(options.output_users) as path:
         parquet.write_batches(path, reader.schema, iter(reader), compression=compression)
@@ -62,9 +64,9 @@ def _numbers(fanout: Fanout, messages: Messages, options: Any, compression: str 
 
 
 def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
-    pa = parquet.pyarrow_module()
+    pa = pyarrow_module()
     ids = _ids(messages)["id"]
-    outcomes = _OutcomeColumns(pa)
+    outcomes = OutcomeColumns(pa)
     decisions: Decisions = fanout.decisions(messages, ids=True)
     reader = pa.RecordBatchReader.from_stream(decisions)
     schema = pa.schema(
@@ -83,8 +85,8 @@ def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | N
 
 
 def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
-    pa = parquet.pyarrow_module()
-    outcomes = _OutcomeColumns(pa)
+    pa = pyarrow_module()
+    outcomes = OutcomeColumns(pa)
     ids, conversations = _ids(messages).columns
     schema = pa.schema(
         [("message", pa.string()), ("conversation", pa.string()), *outcomes.fields,
@@ -106,7 +108,7 @@ def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str |
 
 
 def _pushes(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
-    pa = parquet.pyarrow_module()
+    pa = pyarrow_module()
     ids = _ids(messages)["id"]
     reader = pa.RecordBatchReader.from_stream(fanout.decisions(messages, ids=True))
     schema = pa.schema(
@@ -141,7 +143,7 @@ def _pieces(fanout: Fanout, messages: Messages, parts: Any) -> Iterator[tuple[in
 
 def _ids(messages: Messages) -> Any:
     """The columns id and conversation, each in one piece."""
-    pa = parquet.pyarrow_module()
+    pa = pyarrow_module()
     table = pa.table(messages).select(["id", "conversation"])
     return pa.RecordBatch.from_arrays(
         [column.combine_chunks().cast(pa.string()) for column in table.columns], table.schema.names
@@ -149,29 +151,5 @@ def _ids(messages: Messages) -> Any:
 
 
 def _metadata(fanout: Fanout, messages: Messages) -> Any:
-    pa = parquet.pyarrow_module()
+    pa = pyarrow_module()
     return pa.RecordBatchReader.from_stream(fanout.decisions(messages)).schema.metadata
-
-
-class _OutcomeColumns:
-    """Codes as columns action, reason and scope, each a dictionary of its words."""
-
-    def __init__(self, pa: Any) -> None:
-        self._pa = pa
-        names = ("action", "reason", "scope")
-        self.fields = [(name, pa.dictionary(pa.int8(), pa.string())) for name in names]
-        self._columns = []
-        for name in names:
-            words = sorted({getattr(outcome, name) for outcome in OUTCOMES.values()} - {None})
-            numbers = [
-                words.index(word) if (word := getattr(OUTCOMES.get(code), name, None)) else None
-                for code in range(128)
-            ]
-            self._columns.append((pa.array(numbers, pa.int8()), pa.array(words, pa.string())))
-
-    def columns(self, codes: Any) -> list[Any]:
-        """The three columns of codes."""
-        return [
-            self._pa.DictionaryArray.from_arrays(numbers.take(codes), words)
-            for numbers, words in self._columns
-        ]

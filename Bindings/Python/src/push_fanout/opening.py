@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from datetime import tzinfo
 from typing import Any
 
 from . import _native
+from .arrow import Table
 from .errors import Error
-from .sources import (
-    is_parquet,
-    is_path,
-    is_table,
-    json_line,
-    ndjson,
-    read_settings,
-    records_of,
-)
+from .records import json_line, records_of
+from .sources import Given, is_path, read_settings
 
 GIVEN_TWICE = "{} are given twice: in the table of settings, and by themselves"
 
@@ -24,7 +20,8 @@ GIVEN_TWICE = "{} are given twice: in the table of settings, and by themselves"
 class _Lines:
     """Records written as lines, and what errors call them."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: tzinfo | None) -> None:
+        self._zone = zone
         self.data = bytearray()
         # The name of each part, how many lines are before it, and how many of its own rows.
         self._parts: list[tuple[str, int, int]] = []
@@ -39,10 +36,10 @@ class _Lines:
 
     def add_records(self, records: Any, kind: str | None, name: str) -> None:
         lines = []
-        for record in records_of(records):
+        for record in records_of(records, name):
             if kind is not None and isinstance(record, Mapping):
                 record = {"kind": kind, **record}
-            lines.append(json_line(record))
+            lines.append(json_line(record, self._zone))
         self.add(b"".join(lines), name)
 
     def named(self, text: str) -> str:
@@ -60,71 +57,113 @@ class _Lines:
 class Settings:
     """Settings, users and members, each in its own form."""
 
-    def __init__(self, settings: Any, users: Any, members: Any) -> None:
-        self._lines = _Lines()
-        self._tables: dict[str, Any] = {}
-        # What errors call a table, and the number of rows before it.
-        self._names: dict[str, tuple[str, int]] = {}
-        if settings is not None:
-            self._add_settings(settings)
+    def __init__(self, sources: dict[str, Given], zone: tzinfo | None) -> None:
+        """Takes them by the names of the parameters."""
+        self._lines = _Lines(zone)
+        self._tables: dict[str, Table] = {}
+        # The number of rows before a table that is a part of another.
+        self._before: dict[str, int] = {}
+        if (settings := sources.get("settings")) is not None:
+            self._add_settings(settings, zone)
+        users, members = sources.get("users"), sources.get("members")
+        if users is not None and users.table is not None and _has_records(members):
+            # Users keep their places in the order: those of lines come first.
+            users = Given(users.name, data=_user_lines(users.table))
         for kind, source in (("users", users), ("members", members)):
             if source is not None:
                 self._add(kind, source)
 
-    def _add_settings(self, source: Any) -> None:
-        if is_parquet(source) or is_table(source):
+    def _add_settings(self, source: Given, zone: tzinfo | None) -> None:
+        if source.table is not None:
             from . import parquet
 
-            parquet.split_settings(source, self._add_lines, self._add_table)
-        elif is_path(source):
-            self._lines.add(read_settings(source), str(source))
-        elif isinstance(source, (bytes, bytearray, memoryview)):
-            self._lines.add(ndjson(source), "settings.ndjson")
+            def add_table(kind: str, table: Any, name: str, before: int) -> None:
+                self._add_table(kind, Table(table, name, zone), before)
+
+            table = source.table.table()
+            parquet.split_settings(table, source.name, self._lines.add, add_table)
+        elif source.path is not None:
+            self._lines.add(read_settings(source.path), source.name)
+        elif source.data is not None:
+            self._lines.add(source.data, "settings.ndjson")
         else:
-            self._lines.add_records(source, None, "settings")
+            self._lines.add_records(source.records, None, "settings")
 
-    def _add(self, kind: str, source: Any) -> None:
-        if is_parquet(source):
-            from . import parquet
-
-            self._add_table(kind, parquet.open_table(source), str(source), 0)
-        elif is_table(source):
-            self._add_table(kind, source, kind, 0)
-        elif is_path(source):
+    def _add(self, kind: str, source: Given) -> None:
+        if source.table is not None:
+            self._add_table(kind, source.table, 0)
+        elif source.path is not None:
             raise TypeError(f"{kind} cannot be a CSV file when others are no files")
-        elif isinstance(source, (bytes, bytearray, memoryview)):
-            raise TypeError(f"bytes of {kind} have no form: give the path of a file, or a table")
         elif kind in self._tables:
             raise TypeError(GIVEN_TWICE.format(kind))
+        elif source.data is not None:
+            self._lines.add(source.data, source.name)
         elif "users" in self._tables:
-            raise TypeError(f"{kind} cannot be dictionaries when users come as a table")
+            raise TypeError(f"{kind} cannot be dictionaries when users are in a table of settings")
         else:
-            self._lines.add_records(source, kind[:-1], kind)
+            self._lines.add_records(source.records, kind[:-1], kind)
 
-    def _add_lines(self, data: bytes, name: str, skipped: int) -> None:
-        self._lines.add(data, name, skipped)
-
-    def _add_table(self, kind: str, table: Any, name: str, before: int) -> None:
+    def _add_table(self, kind: str, table: Table, before: int) -> None:
         if kind in self._tables:
             raise TypeError(GIVEN_TWICE.format(kind))
         self._tables[kind] = table
-        self._names[kind] = (name, before)
+        self._before[kind] = before
 
     def open(self, options: tuple[int, int]) -> _native.Engine:
         """Opens an engine for them."""
-        streams = {kind: table.__arrow_c_stream__() for kind, table in self._tables.items()}
+        streams = {kind: table.stream() for kind, table in self._tables.items()}
         users, members = streams.get("users"), streams.get("members")
         try:
             return _native.open_arrow(bytes(self._lines.data), users, members, *options)
         except Error as error:
+            for table in self._tables.values():
+                table.raise_error()
             raise Error(self._named(str(error)), error.status) from None
 
     def _named(self, text: str) -> str:
-        # Without a row, where it is the stream.
-        found = re.match(r"(users|members):(?:(\d+):)? ", text)
+        # Without a row, where it is the stream, or one of its columns.
+        found = re.match(r"(users|members)(\.[^:]*)?:(?:(\d+):)? ", text)
         if found:
-            name, before = self._names[found[1]]
-            if found[2] is None:
+            name = f"{self._tables[found[1]].name}{found[2] or ''}"
+            if found[3] is None:
                 return f"{name}: {text[found.end() :]}"
-            return f"{name}:{int(found[2]) + before}: {text[found.end() :]}"
+            return f"{name}:{int(found[3]) + self._before[found[1]]}: {text[found.end() :]}"
         return self._lines.named(text)
+
+
+def _has_records(source: Given | None) -> bool:
+    return source is not None and source.records is not None
+
+
+def _user_lines(table: Table) -> bytes:
+    from .parquet import table_lines
+
+    return table_lines(table.table(), "user")
+
+
+def check_parts(sources: dict[str, Given]) -> None:
+    """Refuses bytes of users and of members, which do not say what they are."""
+    for kind in ("users", "members"):
+        source = sources.get(kind)
+        if source is not None and source.data is not None:
+            raise TypeError(f"bytes of {kind} have no form: give the path of a file, or a table")
+
+
+def origin_of(sources: dict[str, Any], **options: Any) -> dict[str, Any] | None:
+    """The arguments that open the same files from any folder; None if some are no files."""
+    if not all(map(is_path, sources.values())):
+        return None
+    paths = {name: os.path.abspath(os.fspath(path)) for name, path in sources.items()}
+    return {**paths, **options}
+
+
+def store_library() -> str:
+    """The path of the library that opens stores."""
+    try:
+        from push_fanout_store import LIBRARY
+    except ImportError:
+        raise ImportError(
+            "stores need the package push-fanout-store, of the same release: "
+            "pip install push-fanout-store"
+        ) from None
+    return LIBRARY

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from . import _native
@@ -30,9 +32,11 @@ class Outcome(NamedTuple):
         return "/".join(word for word in self if word is not None)
 
 
-OUTCOMES: dict[int, Outcome] = {code: Outcome(*words) for code, words in _native.outcomes().items()}
-"""The registry of outcomes by code (docs/outcome-codes.csv). Codes are frozen: later versions only
-append. A push has an odd code; 0 is a member who is not a recipient."""
+OUTCOMES: Mapping[int, Outcome] = MappingProxyType(
+    {code: Outcome(*words) for code, words in _native.outcomes().items()}
+)
+"""The registry of outcomes by code (docs/outcome-codes.csv), which cannot be changed. Codes are
+frozen: later versions only append. A push has an odd code; 0 is a member who is not a recipient."""
 
 REGISTRY_VERSION: int = _native.REGISTRY_VERSION
 """The number of outcomes in the registry. Codes that were stored with a version are understood by

@@ -8,8 +8,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .arrow import pyarrow_module
 from .errors import Error
-from .sources import ArrowTable, Path, json_line, opening
+from .records import json_line
+from .sources import Path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,57 +24,14 @@ GROUP_BYTES = 1 << 27
 """Bytes in memory at which a row group of fewer rows is written."""
 
 
-def pyarrow_module() -> Any:
-    """pyarrow, with what is needed of it."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError("Parquet needs pyarrow: pip install 'push-fanout[parquet]'") from None
-    return pyarrow
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Says in which file a problem is."""
-    pa = pyarrow_module()
-    try:
-        with opening(path):
-            # pyarrow says less of a file that it cannot open.
-            open(path, "rb").close()
-            yield
-    except pa.ArrowInvalid as error:
-        raise Error(f"{os.fspath(path)}: {error}", "PF_INVALID") from None
-
-
-def open_table(path: Path) -> ArrowTable:
-    """A Parquet file as a stream, read a batch at a time, once."""
-    pa = pyarrow_module()
-    with _reading(path):
-        file = pa.parquet.ParquetFile(path)
-        reader: ArrowTable = pa.RecordBatchReader.from_batches(
-            file.schema_arrow, file.iter_batches(ROW_GROUP)
-        )
-    return reader
-
-
-def _settings_table(source: Any) -> tuple[Any, str]:
-    pa = pyarrow_module()
-    if hasattr(source, "__arrow_c_stream__"):
-        return pa.table(source), "settings"
-    name = os.fspath(source)
-    with _reading(source):
-        return pa.parquet.read_table(source), name
-
-
 def split_settings(
-    source: Any,
+    table: Any,
+    name: str,
     add_lines: Callable[[bytes, str, int], None],
     add_table: Callable[[str, Any, str, int], None],
 ) -> None:
-    """Splits a table of settings, whose column ``kind`` says what each row is, so that no user gets
-    another place in the order: into lines, a table of users and one of members.
+    """Splits a pyarrow.Table of settings, whose column ``kind`` says what each row is, so that no
+    user gets another place in the order: into lines, a table of users and one of members.
 
     A table that has its users before its members, and other records before both, is not written as
     lines; any other is.
@@ -80,18 +39,21 @@ def split_settings(
     import numpy as np
 
     pa = pyarrow_module()
-    table, name = _settings_table(source)
     if "kind" not in table.column_names:
+        if table.num_rows == 0:
+            return
         raise Error(f'{name}: there is no column "kind", which says what each row is', "PF_INVALID")
-    kinds = pa.compute.index_in(
-        pa.compute.cast(table["kind"], pa.string()), pa.array(["user", "member"])
-    )
+    try:
+        texts = pa.compute.cast(table["kind"], pa.string())
+    except pa.ArrowNotImplementedError:  # Views, before pyarrow 17.
+        texts = pa.array(table["kind"].to_pylist(), pa.string())
+    kinds = pa.compute.index_in(texts, pa.array(["user", "member"]))
     numbers = pa.compute.fill_null(kinds, -1).to_numpy()
     others, users = (int(np.count_nonzero(numbers == number)) for number in (-1, 0))
     is_ordered = bool(np.all(numbers[1:] >= numbers[:-1]))
     if not is_ordered:
         others, users = table.num_rows, 0
-    add_lines(_lines(table.slice(0, others)), name, 0)
+    add_lines(table_lines(table.slice(0, others)), name, 0)
     if not is_ordered:
         return
     for kind, start, count in (
@@ -108,13 +70,31 @@ def split_settings(
             add_table(kind, part.select(columns), name, start)
 
 
-def _lines(table: Any) -> bytes:
-    """Rows as lines of NDJSON, without what is null."""
+def table_lines(table: Any, kind: str | None = None) -> bytes:
+    """Rows of a pyarrow.Table as lines of NDJSON, without what is null.
+
+    Args:
+        kind: what is said to be the kind of each record; None when the rows say it, or have none.
+    """
+    table = _with_milliseconds(table)
+    start = {} if kind is None else {"kind": kind}
     return b"".join(
-        json_line({name: _present(value) for name, value in row.items() if value is not None})
+        json_line(
+            {**start, **{name: _present(value) for name, value in row.items() if value is not None}}
+        )
         for batch in table.to_batches(max_chunksize=65_536)
         for row in batch.to_pylist()
     )
+
+
+def _with_milliseconds(table: Any) -> Any:
+    """A table with instants as integers: nanoseconds have no type in Python."""
+    pa = pyarrow_module()
+    for index, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            moments = table[index].cast(pa.timestamp("ms", field.type.tz), safe=False)
+            table = table.set_column(index, field.name, moments.cast(pa.int64()))
+    return table
 
 
 def _present(value: Any) -> Any:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
-from typing import TYPE_CHECKING, Literal
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from .decision import Stamp
-from .errors import Error
-from .sources import Instant, Path, Records, encoded, milliseconds, ndjson
+from .display import html_table
+from .errors import Error, UnknownTimeZoneWarning
+from .records import Id, Instant, checked_integer, encoded, milliseconds, zone_named
+from .sources import Path, Source, given_text, lines_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -18,8 +22,10 @@ if TYPE_CHECKING:
 class EngineState:
     """The settings of an open engine; `Fanout` has the documentation and the examples."""
 
-    __slots__ = ("_engine", "__weakref__")
+    __slots__ = ("_engine", "_origin", "__weakref__")
     _engine: _native.Engine | None
+    # What opens the same settings in another process.
+    _origin: dict[str, Any] | None
 
     def close(self) -> None:
         """Closes the engine. Its tables are freed when calls in other threads have ended, and
@@ -38,15 +44,20 @@ class EngineState:
             raise ValueError("the engine is closed")
         return engine
 
-    def update(self, changes: bytes | str | Records, *, now: Instant | None = None) -> int:
+    def update(
+        self, changes: Source, *, now: Instant | None = None, time_zone: str | None = None
+    ) -> int:
         """Makes changes, all or none: lines or records of a settings.ndjson, each of which replaces
         the record of the same key. Decisions that begin when it has returned are by them; with a
-        store they are on the disk then.
+        store they are on the disk then. No changes at all leave the sequence number as it is.
 
         Args:
-            changes: the lines or records.
+            changes: text or bytes of NDJSON, a `pathlib.Path` of it, records, or a table whose
+                column ``kind`` says what each row is.
             now: when the changes are made, for the change feed of a store; None for the clock's
                 time.
+            time_zone: what timestamps and datetimes without a time zone are in; None to refuse
+                them.
 
         Returns:
             the number of records.
@@ -58,9 +69,10 @@ class EngineState:
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).counts
         {'none/levelNone/app': 1}
         """
-        return self._opened().update(ndjson(changes), _now(now))
+        engine, zone = self._opened(), zone_named(time_zone)
+        return engine.update(lines_of(given_text(changes, "changes", zone), zone), _now(now))
 
-    def remove_member(self, user: str, conversation: str, *, now: Instant | None = None) -> None:
+    def remove_member(self, user: Id, conversation: Id, *, now: Instant | None = None) -> None:
         """Ends a membership."""
         ids = encoded(user, "user"), encoded(conversation, "conversation")
         self._opened().remove_member(*ids, _now(now))
@@ -70,7 +82,7 @@ class EngineState:
         Called each minute, it keeps that work off the threads that decide."""
         self._opened().advance(milliseconds(at, "at"))
 
-    def warm_up(self, conversation: str, at: Instant) -> None:
+    def warm_up(self, conversation: Id, at: Instant) -> None:
         """Prepares a conversation, so that the first message to it costs no more than later
         ones."""
         self._opened().warm_up(encoded(conversation, "conversation"), milliseconds(at, "at"))
@@ -86,12 +98,12 @@ class EngineState:
             identity: two numbers that `open` has to be given again.
             sequence: a number of the caller's for what was written, `snapshot_sequence` later.
         """
-        high, low = (checked_number(part, "a number of identity") for part in identity)
+        high, low = (checked_integer(part, "a number of identity") for part in identity)
         self._opened().write_snapshot(
-            os.fsencode(path), high, low, checked_number(sequence, "sequence")
+            os.fsencode(path), high, low, checked_integer(sequence, "sequence")
         )
 
-    def members(self, conversation: str) -> tuple[list[str], Stamp]:
+    def members(self, conversation: Id) -> tuple[list[str], Stamp]:
         """The ids of a conversation's members by rank, and the stamp that they are of. No members
         for an id that never appeared. O(members)."""
         ids, stamp = self._opened().members(encoded(conversation, "conversation"))
@@ -110,6 +122,20 @@ class EngineState:
         {'ann': 'Mars/Base'}
         """
         return dict(zip(*self._opened().unknown_zone_users()))
+
+    def _warn_of_unknown_zones(self) -> None:
+        users = self.unknown_zone_users
+        if not users:
+            return
+        named = ", ".join(f"{user!r} ({zone})" for user, zone in list(users.items())[:5])
+        more = "" if len(users) <= 5 else f" and {len(users) - 5} more"
+        warnings.warn(
+            f"not decided for, as this machine's time-zone data lack the zone: {named}{more}; "
+            "install tzdata-legacy or a later tzdata, or set TZDIR, or open with "
+            'unknown_zones="ignore"',
+            UnknownTimeZoneWarning,
+            stacklevel=3,
+        )
 
     def _info(self) -> dict[str, int]:
         return self._opened().info()
@@ -149,6 +175,28 @@ class EngineState:
         memberships. O(conversations)."""
         return self._opened().memory()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles an engine that was opened from files or a snapshot: they are opened again."""
+        if self._origin is None:
+            raise TypeError(
+                "a Fanout is pickled or copied only if it was opened from files or a snapshot; "
+                "write_snapshot(), and open that"
+            )
+        if self.sequence != 1:
+            raise TypeError(
+                "the settings were updated since they were opened; write_snapshot(), and open that"
+            )
+        return functools.partial(type(self).open, **self._origin), ()  # type: ignore[attr-defined]
+
+    def _repr_html_(self) -> str:
+        title = repr(self)[1:-1]
+        if self._engine is None:
+            return html_table(title, (), ())
+        names = ("user_count", "conversation_count", "membership_count")
+        numbers = self.memory()
+        rows = [(name.removesuffix("_count") + "s", numbers[name]) for name in names]
+        return html_table(title, ("", "number"), [*rows, ("threads", self.threads)])
+
     def __repr__(self) -> str:
         if self._engine is None:
             return "<Fanout: closed>"
@@ -156,17 +204,8 @@ class EngineState:
             info = self._info()
         except Error as error:
             return f"<Fanout: {error}>"
-        return f"<Fanout: {self.rules}, {info['user_count']} users, sequence {info['sequence']}>"
+        return f"<Fanout: {self.rules}, {info['user_count']:,} users, sequence {info['sequence']}>"
 
 
 def _now(now: Instant | None) -> int:
     return time.time_ns() // 1_000_000 if now is None else milliseconds(now, "now")
-
-
-def checked_number(value: int, name: str) -> int:
-    """A number for an unsigned 64-bit integer of C."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
-    if not 0 <= value < 2**64:
-        raise ValueError(f"{name} is out of range: {value}")
-    return value

@@ -25,6 +25,12 @@ public struct FanoutVersion: Sendable {
   /// The number of user ids that had appeared.
   public var userCount: Int { engineVersion.tables.userCount }
 
+  /// The number of members that a message to a conversation goes to; 0 if its id never appeared.
+  public func memberCount(of conversation: Identifier) -> Int {
+    let tables = engineVersion.tables
+    return tables.conversationIDs.index(of: conversation).map { tables.memberCount($0) } ?? 0
+  }
+
   /// The ids of the conversations with most members, the largest first: those that are worth
   /// `Fanout.warmUp(_:at:)`.
   ///

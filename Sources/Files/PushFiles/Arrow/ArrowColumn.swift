@@ -109,6 +109,13 @@ struct ArrowColumn: Sendable {
       }
       return .list(children[0], isLarge: format == "+L")
     default:
+      if ["tss:", "tsm:", "tsu:", "tsn:"].contains(format) {
+        throw FileProblem(
+          file: path, line: nil,
+          problem: .arrow(
+            "the timestamps have no time zone, so that nothing says which instants they are; "
+              + "give the column one, such as UTC"))
+      }
       if format.hasPrefix("tss:") { return .time(multiplier: 1000, divisor: 1) }
       if format.hasPrefix("tsm:") { return .time(multiplier: 1, divisor: 1) }
       if format.hasPrefix("tsu:") { return .time(multiplier: 1, divisor: 1000) }

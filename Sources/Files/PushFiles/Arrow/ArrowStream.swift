@@ -4,8 +4,9 @@ internal import CPushFiles
 ///
 /// The columns are the fields of the records of settings.ndjson or messages.ndjson, by their names,
 /// in any order. Text is utf8, large_utf8, utf8_view or a dictionary of these; instants are integers
-/// or timestamps of any unit; objects and lists are structs and lists. A null is an absent field. An
-/// id may be an integer, which is the same as the text of its decimal digits.
+/// or timestamps of any unit with a time zone; objects and lists are structs and lists. A null is an
+/// absent field; a row that is null as a whole is refused. An id may be an integer, which is the same
+/// as the text of its decimal digits.
 ///
 /// Rows are checked as lines of NDJSON are, with the same problems; the line of a problem is the
 /// row, from 1.
@@ -47,6 +48,8 @@ internal import CPushFiles
   public let rows: Rows
   private let stream: UnsafeMutablePointer<ArrowArrayStream>
   private var column: ArrowColumn?
+  /// The rows of the batches before.
+  private var rowCount = 0
 
   /// The name by which problems say where they are.
   var name: String { rows.rawValue }
@@ -95,12 +98,20 @@ internal import CPushFiles
     var array = unsafe ArrowArray()
     try unsafe check(stream.pointee.get_next(stream, &array))
     guard unsafe array.release != nil else { return nil }
+    let batch: ArrowRows
     do throws(FileProblem.Problem) {
-      return try unsafe ArrowRows(array, column, start: rows.jsonStart)
+      batch = try unsafe ArrowRows(array, column, start: rows.jsonStart)
     } catch {
       unsafe array.release?(&array)
       throw FileProblem(file: name, line: nil, problem: error)
     }
+    if let row = batch.firstNull {
+      batch.release()
+      throw FileProblem(
+        file: name, line: rowCount + row + 1, problem: .arrow("the row is null"))
+    }
+    rowCount += batch.count
+    return batch
   }
 
   private func schema() throws(FileProblem) -> ArrowColumn {
@@ -140,6 +151,8 @@ internal import CPushFiles
   let values: [ArrowValues]
   let offset: Int
   private var array: ArrowArray
+  /// The first row that is null as a whole.
+  let firstNull: Int?
   /// What the JSON of a row begins with.
   private let start: StaticString
   /// Longer rows are refused, as lines are: a row may have one long text many times.
@@ -152,6 +165,9 @@ internal import CPushFiles
     count = batch.length
     offset = batch.offset
     values = batch.children
+    firstNull =
+      unsafe array.null_count == 0 || !batch.cells.hasNulls
+      ? nil : (0..<batch.length).first { batch.isNull($0) }
     if case .object(let columns) = column.kind { self.columns = columns } else { columns = [] }
     unsafe self.array = array
     self.start = start

@@ -74,8 +74,8 @@ extension SettingsFileReader {
     } catch {
       report(
         Located(
-          location: Location(file: fileNumber, line: 0), hasLine: false, problem: error.problem,
-          name: error.file))
+          location: Location(file: fileNumber, line: error.line ?? 0), hasLine: error.line != nil,
+          problem: error.problem, name: error.file))
     }
     applyAll(from: source)
     for (batch, _) in batches { batch.release() }

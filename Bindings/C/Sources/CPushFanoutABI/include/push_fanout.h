@@ -43,7 +43,7 @@
 ** No value of an argument ends the process: numbers out of range, NULL where something is needed
 ** and bytes that are not understood are errors. What cannot be checked must be true: that pointers
 ** are valid for the sizes given, that handles are live, and that they are used as "Threads" says.
-** Memory that cannot be allocated ends the process.
+** Memory that cannot be allocated ends the process, but for the arrays of a batch (PF_MEMORY).
 **
 ** THREADS
 **
@@ -111,6 +111,10 @@ int32_t pf_abi_version(void);
 #define PF_REFUSED 11
 /* A defect of the library; please report the text. */
 #define PF_INTERNAL 12
+/* There is no memory for a batch; nothing was decided. */
+#define PF_MEMORY 13
+/* The caller ended the call (pf_watch). */
+#define PF_CANCELLED 14
 
 /* The name of a status code, like "PF_INVALID"; "unknown" for a number that is none. Static. */
 const char *pf_status_name(int status);
@@ -208,6 +212,10 @@ int pf_open_files(
 /* Opens the snapshot of an engine: maps the file instead of building tables. The two numbers are the
 ** identity that it was written with.
 **
+** The file stays mapped. Who truncates it or writes into it meanwhile makes the process fail with
+** SIGBUS or decide wrongly: replace it by another file of its name, as pf_write_snapshot() does, and
+** copy it first where others may write.
+**
 ** PF_SNAPSHOT when it cannot be used. */
 int pf_open_snapshot(
   const char *path, uint64_t identity_high, uint64_t identity_low, const pf_options *options,
@@ -219,9 +227,11 @@ struct ArrowArrayStream;
 **
 ** A stream's columns are the fields of the records of settings.ndjson, by their names, in any order,
 ** without `kind`: those of `users` are fields of user records, those of `members` of member records.
-** Types: utf8, large_utf8 or utf8_view; integers, bool, timestamps (any unit; taken as UTC);
-** dictionaries of these; structs for objects and lists for arrays. A null is a field that is absent.
-** An id may be an integer, which is the same id as the text of its decimal digits.
+** Types: utf8, large_utf8 or utf8_view; integers, bool, timestamps with a time zone (any unit);
+** dictionaries of these; structs for objects and lists for arrays. A null is a field that is absent;
+** a row that is null as a whole is refused, and so are timestamps without a time zone, as nothing
+** says which instants they are. An id may be an integer, which is the same id as the text of its
+** decimal digits.
 **
 ** settings    the bytes of a settings.ndjson with the app and conversations; NULL for none.
 ** users, members    NULL for none. Both are consumed and released, also when there is an error, by the
@@ -290,7 +300,7 @@ int pf_members(
 
 /* Makes changes, all or none: lines of a settings.ndjson, each of which replaces the record of the
 ** same key. Decisions that begin when it has returned are by them. With a store they are on the disk
-** then.
+** then. No bytes, or blank lines alone, are no changes: the sequence number stays.
 **
 ** now        when the change is made, for the change feed of a store.
 ** records    receives the number of records; may be NULL. */
@@ -319,7 +329,7 @@ int pf_warm_up(
 #define PF_BODY_CUSTOM 3
 
 /* A message, and the instant at which it is decided. All zero but struct_size, conversation and at:
-** a plain text of the system. Fields that say "maybe" are 0 absent, 1 true, -1 false. A device
+** a plain text of the system. Ids must not be empty (PF_INVALID). Fields that say "maybe" are 0 absent, 1 true, -1 false. A device
 ** filter and `ext` are only read from NDJSON (pf_messages_read()). Fields of the other rule set have
 ** no effect. */
 typedef struct pf_message {
@@ -352,7 +362,8 @@ typedef struct pf_messages pf_messages;
 ** name    what errors call the bytes, "messages.ndjson" for NULL. CSV if it ends in .csv, gzip if it
 **         ends in .gz. No file is read.
 **
-** PF_INVALID for the first message that is not understood, and for no bytes at all. */
+** No bytes at all are no messages if `name` is NULL, and a file that is empty, PF_INVALID, otherwise.
+** PF_INVALID for the first message that is not understood. */
 int pf_messages_read(
   const pf_engine *engine, const void *bytes, size_t size, const char *name,
   pf_messages **messages, char **error);
@@ -527,15 +538,40 @@ typedef struct pf_batch {
 **
 ** first, count    which of the messages.
 ** parts           PF_COUNTS, PF_CODES, PF_PUSH_BITMAPS, or several of them; the summaries are always
-**                 there. */
+**                 there.
+**
+** PF_MEMORY when there is no memory for the arrays. Their size is known before (pf_batch_size()); a
+** system that promises more memory than it has ends the process when they are filled. */
 int pf_decide_batch(
   const pf_engine *engine, const pf_messages *messages, size_t first, size_t count, uint32_t parts,
   pf_batch **batch, char **error);
 
+/* The bytes of the arrays that pf_decide_batch() would make. O(count). */
+int pf_batch_size(
+  const pf_engine *engine, const pf_messages *messages, size_t first, size_t count, uint32_t parts,
+  uint64_t *size, char **error);
+
+/* What is asked of the caller of a long call, on its thread, about every 50 ms and not more often: whether
+** it goes on.
+**
+** done, all    how many messages were done, and how many there are; all is 0 where that is not known
+**
+** Returns 0 to go on; otherwise the call ends with PF_CANCELLED, and gives nothing. */
+typedef struct pf_watch {
+  int (*ask)(void *context, uint64_t done, uint64_t all);
+  void *context;
+} pf_watch;
+
+/* pf_decide_batch() that asks meanwhile, and at its end; `watch` may be NULL. */
+int pf_decide_batch_watched(
+  const pf_engine *engine, const pf_messages *messages, size_t first, size_t count, uint32_t parts,
+  const pf_watch *watch, pf_batch **batch, char **error);
+
 void pf_batch_free(pf_batch *batch);
 
 /* Decides the messages of a messages.ndjson and gives what `push-fanout evaluate` writes, in the
-** format "ndjson", "csv", "counts", "pushlist" or "summary", terminated; freed with pf_free().
+** format "ndjson", "csv", "counts", "pushlist" or "summary", terminated; freed with pf_free(). A summary
+** is that of `--format summary --json`. No bytes, or blank lines alone, are no messages.
 **
 ** devices    not 0: rows list the devices ("ndjson" only)
 ** stamp      the settings by which all messages are decided, as of pf_decide_user()
@@ -544,6 +580,11 @@ void pf_batch_free(pf_batch *batch);
 int pf_evaluate(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, pf_stamp *stamp, char **error);
+
+/* pf_evaluate() that asks meanwhile; `watch` may be NULL. */
+int pf_evaluate_watched(
+  const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
+  const pf_watch *watch, char **text, size_t *text_size, pf_stamp *stamp, char **error);
 
 /* ----------------------------------------------------------------------------------------- Arrow */
 

@@ -141,10 +141,22 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
     (const pf_engine *engine, const pf_messages *messages, size_t first, size_t count,             \
      uint32_t parts, pf_batch **batch, char **error),                                              \
     (engine, messages, first, count, parts, batch, error))                                         \
+  X(engine, decide_batch_watched,                                                                  \
+    (const pf_engine *engine, const pf_messages *messages, size_t first, size_t count,             \
+     uint32_t parts, const pf_watch *watch, pf_batch **batch, char **error),                       \
+    (engine, messages, first, count, parts, watch, batch, error))                                  \
+  X(engine, batch_size,                                                                            \
+    (const pf_engine *engine, const pf_messages *messages, size_t first, size_t count,             \
+     uint32_t parts, uint64_t *size, char **error),                                                \
+    (engine, messages, first, count, parts, size, error))                                          \
   X(engine, evaluate,                                                                              \
     (const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,  \
      char **text, size_t *text_size, pf_stamp *stamp, char **error),                               \
     (engine, messages, size, format, devices, text, text_size, stamp, error))                      \
+  X(engine, evaluate_watched,                                                                      \
+    (const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,  \
+     const pf_watch *watch, char **text, size_t *text_size, pf_stamp *stamp, char **error),        \
+    (engine, messages, size, format, devices, watch, text, text_size, stamp, error))               \
   X(engine, relation_new,                                                                          \
     (const pf_engine *engine, const pf_messages *messages, uint32_t flags, pf_relation **relation, \
      char **error),                                                                                \

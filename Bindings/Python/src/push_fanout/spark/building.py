@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..arrow import pyarrow_module
 from ..engine import Fanout, UnknownZones
 from ..errors import Error
-from ..parquet import pyarrow_module
 from .manifest import snapshot_identity
 from .problems import as_json, bad_rows
 from .storage import Storage
@@ -192,7 +192,8 @@ class _ShardBuild:
                 if not self.spec.is_strict:
                     continue
                 # The job ends; what else is wrong does not matter.
-                return Fanout.from_ndjson(self.spec.settings, threads=1, unknown_zones="ignore")
+                app = self.spec.settings.encode()
+                return Fanout.from_ndjson(app, threads=1, unknown_zones="ignore")
             members = self.parts.members
             if fanout.memory()["membership_count"] == members.num_rows:
                 return fanout
@@ -326,7 +327,7 @@ def check_users(
 
         def check_lines(start: int) -> None:
             text = settings + "".join(f"{line}\n" for line in lines[start:])
-            Fanout.from_ndjson(text, threads=1, unknown_zones=unknown_zones).close()
+            Fanout.from_ndjson(text.encode(), threads=1, unknown_zones=unknown_zones).close()
 
         for row, text in bad_rows(len(typed), check_fields, lambda error: _row_of(error, 0)):
             texts[typed[row]] = text

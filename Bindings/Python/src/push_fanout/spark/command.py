@@ -238,7 +238,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         print(runs[options.command](_session(options), options), file=sys.stderr)
     except Error as error:
-        print(error, file=sys.stderr)
+        print(str(error).replace("overwrite=True", "--overwrite"), file=sys.stderr)
         return 1
     except (ImportError, TypeError, ValueError) as error:
         print(f"push-fanout-spark: {error}", file=sys.stderr)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..arrow import pyarrow_module
 from ..outcomes import OUTCOMES
-from ..parquet import pyarrow_module
 from .inputs import spark_module
 
 if TYPE_CHECKING:

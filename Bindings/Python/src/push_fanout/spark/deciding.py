@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..engine import UnknownZones
 from ..errors import Error
+from ..records import checked_integer
 from .engines import Target
+from .frames import Table, checked_types, frame_of
 from .inputs import columns_of, has_lines, keyed, located, spark_module
 from .manifest import Shards
 from .merging import merged
@@ -47,7 +49,7 @@ PART = ", _part int, _digest bigint, _home string, _copy int"
 
 
 def decide(
-    messages: DataFrame,
+    messages: Table,
     shards: Shards,
     output: Literal["counts", "bitmap", "rows", "held"] = "counts",
     *,
@@ -59,12 +61,14 @@ def decide(
     slices: int | None = None,
     metrics: Metrics | None = None,
     unknown_zones: UnknownZones = "refuse",
+    time_zone: str | None = None,
 ) -> DataFrame:
     """Decides messages for all members of their conversations.
 
     Args:
         messages: a column for each field of messages.ndjson (docs/formats.md), or only the column
-            ``value`` with lines of NDJSON.
+            ``value`` with lines of NDJSON: a DataFrame of Spark, a path or several, or a frame of
+            pandas, polars or pyarrow.
         shards: the settings.
         output: ``"counts"``: a row for each message with `counts`, a map from codes to recipients;
             ``"bitmap"``: a row for each message with a bit for each member by rank, 1 for a push,
@@ -87,6 +91,7 @@ def decide(
             them alone, who then are no recipients, with a warning in the worker's log and the
             counter ``refused_users``; or "ignore" the zone, and decide as if they had no quiet
             hours.
+        time_zone: what timestamps without a time zone are in, such as "UTC"; None to refuse them.
 
     Returns:
         the DataFrame of the output.
@@ -101,7 +106,7 @@ def decide(
         raise ValueError(f'before must be "refuse" or "older", not {before!r}')
     if (on_error == "quarantine") != (quarantine is not None):
         raise ValueError('on_error="quarantine" and quarantine=... belong together')
-    if slices is not None and slices < 1:
+    if slices is not None and checked_integer(slices, "slices") < 1:
         raise ValueError("slices must be at least 1")
     if output not in SUMMARIES and path is None:
         raise ValueError(f'output="{output}" needs path=..., a folder for Parquet files')
@@ -109,7 +114,7 @@ def decide(
         raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
     versions = shards.older() if before == "older" else [shards]
     counts = [_slices(version, slices) for version in versions]
-    keys, names = _keyed_messages(messages)
+    keys, names = _keyed_messages(frame_of(messages, "messages"), time_zone)
     spec = _spec(
         versions, output, on_error, path, quarantine, counts, names, metrics, unknown_zones
     )
@@ -149,10 +154,14 @@ def _spec(
     )  # fmt: skip
 
 
-def _keyed_messages(messages: DataFrame) -> tuple[DataFrame, dict[int, str]]:
+def _keyed_messages(messages: DataFrame, time_zone: str | None) -> tuple[DataFrame, dict[int, str]]:
     """Messages with keys and the places that they are from, and the names of files of which rows
     have numbers."""
     found = located(messages)
+    files = [] if found is None or "_file" in messages.columns else messages.inputFiles()
+    # What is known of places is lost when columns are converted.
+    messages = checked_types(messages, "messages", time_zone)
+    found = None if found is None else checked_types(found, "messages", time_zone)
     names: dict[int, str] = {}
     if has_lines(messages):
         keys = keyed(messages if found is None else found, "messages")
@@ -162,7 +171,7 @@ def _keyed_messages(messages: DataFrame) -> tuple[DataFrame, dict[int, str]]:
         # The columns of fields are those of the messages alone.
         fields = columns_of(messages.drop("_file", "_row"), "messages")
         if "_file" not in messages.columns:
-            found, names = _numbered_files(found, messages.inputFiles())
+            found, names = _numbered_files(found, files)
         keys = found.select(*fields, "_file", "_row")
     return keys, names
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
-import logging
 import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Union
 
+from ..arrow import pyarrow_module
 from ..engine import Fanout, UnknownZones
 from ..errors import Error
-from ..parquet import pyarrow_module
-from ..sources import ndjson, read_settings
+from ..sources import given_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -82,7 +81,7 @@ def columns_of(df: DataFrame, kind: str) -> list[Column]:
         name: (F.col(f"`{name}`").cast("string") if _is_id(name, types[name])
                else F.col(f"`{name}`")).alias(name)
         for name in df.columns
-        if types[name] != "void"
+        if types[name] != "void" and name not in PLACE
     }  # fmt: skip
     keys = [_key(name, types.get(name)).alias(f"_{name}") for name in KEYS[kind]]
     if kind == "conversations":
@@ -193,14 +192,16 @@ def located(df: DataFrame) -> DataFrame | None:
     """A DataFrame with the columns ``_file`` and ``_row``, where each row is in which file, as far
     as Spark knows; None if it does not."""
     from pyspark.errors import AnalysisException
+    from pyspark.logger import PySparkLogger
 
     F = spark_module()
     if "_file" in df.columns:
         return df
     if not df.inputFiles():
         return None
-    # pyspark logs what it then raises.
-    logger = logging.getLogger("DataFrameQueryContextLogger")
+    # pyspark logs what it then raises, by a logger of a class of its own: `logging.getLogger`
+    # would make one that it cannot use.
+    logger = PySparkLogger.getLogger("DataFrameQueryContextLogger")
     was_disabled, logger.disabled = logger.disabled, True
     try:
         names = df.select("_metadata.*").columns
@@ -216,10 +217,7 @@ class SettingsParts:
     """Settings that the driver has read, by kind: the app's line, and DataFrames of lines."""
 
     def __init__(self, settings: Settings, unknown_zones: UnknownZones) -> None:
-        if isinstance(settings, (str, os.PathLike)):
-            name, data = os.fspath(settings), read_settings(settings)
-        else:
-            name, data = "settings.ndjson", b"" if settings is None else ndjson(settings)
+        name, data = ("", b"") if settings is None else given_settings(settings)
         self.app = ""
         # The latest of each key, as in a file.
         found: dict[str, dict[tuple[str, ...], str]] = {kind: {} for kind in KEYS}
@@ -234,9 +232,8 @@ class SettingsParts:
                 found[kind][key] = line
                 continue
             try:
-                Fanout.from_ndjson(
-                    f"{self.app}{line}\n", threads=1, unknown_zones=unknown_zones
-                ).close()
+                lines = f"{self.app}{line}\n".encode("utf-8", "surrogatepass")
+                Fanout.from_ndjson(lines, threads=1, unknown_zones=unknown_zones).close()
             except Error as error:
                 text = str(error).split(": ", 1)[-1]
                 raise Error(f"{name}:{number}: {text}", error.status) from None

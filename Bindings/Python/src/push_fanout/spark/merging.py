@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..parquet import pyarrow_module
+from ..arrow import pyarrow_module
 from .inputs import spark_module
 from .manifest import Shards
 

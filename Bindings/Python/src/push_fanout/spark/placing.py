@@ -29,7 +29,7 @@ def with_home(df: DataFrame, conversation: str, threads: DataFrame | None) -> Da
 
 def giants_frame(spark: SparkSession, giants: dict[str, Giant]) -> DataFrame:
     """The giants as a DataFrame that every executor gets."""
-    from ..parquet import pyarrow_module
+    from ..arrow import pyarrow_module
 
     F = spark_module()
     pa = pyarrow_module()

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import UnknownZones
 from ..errors import Error
+from ..records import checked_integer
 from .building import CONVERSATION, MEMBER, REPORT, USER, BuildSpec, build, check_users
+from .frames import Table, checked_types, frame_of
 from .inputs import (
     Settings,
     SettingsParts,
@@ -41,22 +43,24 @@ MEMBERS_OF_A_SHARD = 4_000_000
 
 
 def prepare(
-    users: DataFrame | None,
-    members: DataFrame,
+    users: Table | None,
+    members: Table | None,
     *,
     path: str | os.PathLike[str],
-    conversations: DataFrame | None = None,
+    conversations: Table | None = None,
     settings: Settings = None,
     at: int = 0,
     shards: int | None = None,
     giant_limit: int = GIANT_LIMIT,
     on_error: str = "fail",
     unknown_zones: UnknownZones = "refuse",
+    time_zone: str | None = None,
 ) -> Shards:
     """Splits settings into shards: snapshots of engines on the shared storage.
 
-    Each DataFrame has a column for each field of the records (docs/formats.md), or only the column
-    ``value`` with lines of NDJSON, as `spark.read.text` gives it. Runs at once.
+    Each table has a column for each field of the records (docs/formats.md), or only the column
+    ``value`` with lines of NDJSON, as `spark.read.text` gives it: a DataFrame of Spark, a path or
+    several, or a frame of pandas, polars or pyarrow. Runs at once.
 
     Args:
         users: settings of users.
@@ -76,21 +80,34 @@ def prepare(
         unknown_zones: what is done with time zones that this machine or a worker does not have:
             "refuse" them, as bad rows, or "ignore" that; the shards have them as they are written,
             and `decide` has the same choice.
+        time_zone: what timestamps without a time zone are in, such as "UTC"; None to refuse them.
 
     Raises:
         Error: what is wrong with which row, naming its file and key.
     """
     check_choices(on_error, unknown_zones)
+    numbers_given = {
+        "at": at,
+        "giant_limit": giant_limit,
+        "shards": 1 if shards is None else shards,
+    }
+    for name, number in numbers_given.items():
+        checked_integer(number, name)
     if giant_limit < 1:
         raise ValueError("giant_limit must be at least 1")
-    spark = members.sparkSession
+    tables = {"users": users, "members": members, "conversations": conversations}
+    sources = {kind: frame_of(table, kind) for kind, table in tables.items() if table is not None}
+    if not sources:
+        raise TypeError("users or members are needed: a DataFrame, a path, or a frame")
+    spark = next(iter(sources.values())).sparkSession
     given = SettingsParts(settings, unknown_zones)
-    sources = {"users": users, "members": members, "conversations": conversations}
     job = Job(spark, path, "prepare", sources, on_error, unknown_zones)
-    all_users = given.add_to(spark, users, "users")
-    all_members = given.add_to(spark, members, "members")
-    rooms = given.add_to(spark, conversations, "conversations")
-    assert all_members is not None
+    frames = {kind: checked_types(df, kind, time_zone) for kind, df in sources.items()}
+    all_users = given.add_to(spark, frames.get("users"), "users")
+    all_members = given.add_to(spark, frames.get("members"), "members")
+    rooms = given.add_to(spark, frames.get("conversations"), "conversations")
+    if all_members is None:
+        all_members = spark.createDataFrame([], "_conversation string, _user string, _line string")
     known_users = job.checked_users(all_users, given.app)
     threads = job.threads(rooms)
     placed = with_home(all_members, "_conversation", threads)

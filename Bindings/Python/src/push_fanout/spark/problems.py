@@ -80,6 +80,12 @@ def worker_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if "No module named 'push_fanout'" in str(error):
+            raise Error(
+                "the Python of the workers does not have the package push_fanout: set "
+                "PYSPARK_PYTHON or spark.pyspark.python to one that has, before Spark is started",
+                "PF_MISUSE",
+            ) from error
         found = re.search(r"^push_fanout\.errors\.Error: (.*)$", str(error), re.MULTILINE)
         if found is None:
             raise

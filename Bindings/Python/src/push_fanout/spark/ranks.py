@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..parquet import pyarrow_module
+from ..arrow import pyarrow_module
 from .engines import Target, engine_of
 from .inputs import spark_module
 from .manifest import Giant, Shards

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..arrow import pyarrow_module
 from ..errors import Error
-from ..parquet import pyarrow_module
 from .storage import Storage
 
 if TYPE_CHECKING:

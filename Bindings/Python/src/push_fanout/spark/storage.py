@@ -9,8 +9,8 @@ import posixpath
 import uuid
 from typing import Any
 
+from ..arrow import pyarrow_module
 from ..errors import Error
-from ..parquet import pyarrow_module
 
 
 @functools.lru_cache(maxsize=16)
@@ -19,7 +19,17 @@ def _file_system(path: str) -> tuple[Any, str]:
     import pyarrow.fs  # noqa: F401
 
     if "://" in path or path.startswith("file:"):
-        system, root = pa.fs.FileSystem.from_uri(path)
+        if path.startswith(("s3a:", "s3n:")):
+            raise Error(
+                f"{path}: {path[:3]}:// is not supported, as pyarrow does not know it; name it "
+                "s3://, which Spark reads with spark.hadoop.fs.s3.impl=org.apache.hadoop.fs.s3a."
+                "S3AFileSystem",
+                "PF_IO",
+            )
+        try:
+            system, root = pa.fs.FileSystem.from_uri(path)
+        except pa.ArrowInvalid as error:
+            raise Error(f"{path}: {error}", "PF_IO") from None
     else:
         system, root = pa.fs.LocalFileSystem(), os.path.abspath(path)
     return system, root.rstrip("/")

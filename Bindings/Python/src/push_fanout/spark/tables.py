@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..parquet import pyarrow_module
+from ..arrow import pyarrow_module
 
 
 def flat(table: Any, keys: dict[str, str], fields: str) -> Any:

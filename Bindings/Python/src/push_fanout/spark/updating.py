@@ -8,10 +8,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..arrow import pyarrow_module
 from ..engine import UnknownZones
 from ..errors import Error
-from ..parquet import pyarrow_module
+from ..records import checked_integer
 from .building import CONVERSATION, KNOWN, MEMBER, REMOVED, USER, BuildSpec
+from .frames import Table, frame_of
 from .inputs import spark_module
 from .manifest import Shards, numbers
 from .placing import conversation_shards, member_shard, with_giants, with_home
@@ -31,7 +33,7 @@ PARSED = (
 
 def update(
     shards: Shards,
-    changes: DataFrame,
+    changes: Table,
     *,
     at: int,
     on_error: Literal["fail", "quarantine"] = "fail",
@@ -55,13 +57,14 @@ def update(
     """
     F = spark_module()
     check_choices(on_error, unknown_zones)
+    changes = frame_of(changes, "changes")
     missing = {"sequence", "kind", "record"} - set(changes.columns)
     if missing:
         raise Error(f"changes: there is no column {sorted(missing)[0]!r}", "PF_INVALID")
     storage = Storage(shards.path)
     if numbers(storage)[-1:] != [shards.number]:
         raise Error(f"{shards.path}: {shards.number} are not the last shards", "PF_INVALID")
-    if at < shards.at:
+    if checked_integer(at, "at") < shards.at:
         raise ValueError(f"the shards hold from {shards.at} on; changes cannot be of before")
     spark = changes.sparkSession
     job = Job(spark, shards.path, "update", {}, on_error, unknown_zones)

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..batch import Messages
+from ..arrow import pyarrow_module
 from ..engine import Fanout, UnknownZones
 from ..errors import Error
-from ..parquet import pyarrow_module
+from ..messages import Messages
 from .engines import Target, engine_of
 from .problems import Problem, as_json, bad_rows, record_of
 from .storage import Storage

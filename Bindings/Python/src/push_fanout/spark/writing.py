@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from ..parquet import pyarrow_module, write_batches
+from ..arrow import pyarrow_module
+from ..parquet import write_batches
 from .storage import Storage
 from .tables import numbers, repeated
 from .working import SUMMARIES, DecideSpec, Task, summary_batches
