@@ -8,6 +8,8 @@ from commands import MEMBERSHIPS_A_USER, Commands, evaluate, first_message, line
 
 # What must be reached, as multiples of `evaluate`, on two cores.
 IMPORT, CHECK, EXPORT, VERIFY, OPENING = 7, 4, 2, 2, 2.5
+# As multiples of `replay`, and most memory in MB.
+COMPARE, COMPARE_MEMORY = 2.5, 600
 
 
 class Store:
@@ -44,6 +46,23 @@ def lines_of(name, runs, base, most):
             line("  seconds", seconds, "s"), line("  most memory", memory / 1e6, "MB")]
 
 
+def comparison(commands, world):
+    """A comparison of the day, as a multiple of its replay."""
+    files = [*settings_of(world), "--messages", f"{world}/messages.csv"]
+    words = {"replay": ["replay", *files],
+             "compare": ["compare", *files, "--b", "rooms>500.unset.level=mention"]}
+    runs = {name: [] for name in words}
+    for _ in range(commands.rounds):
+        for name in words:
+            runs[name].append(commands.run(*words[name]))
+    replayed, compared = (median(time for time, _ in runs[name]) for name in words)
+    memory = max(peak for _, peak in runs["compare"])
+    return [line("`replay`", replayed, "s"),
+            line("compare, times `replay`", compared / replayed, "×", most=COMPARE),
+            line("  seconds", compared, "s"),
+            line("  most memory", memory / 1e6, "MB", most=COMPARE_MEMORY)]
+
+
 def measure(root, scratch, world, users, quick):
     """The parts of the report, and the commands that ran."""
     commands = Commands(root, 1 if quick else 3)
@@ -68,5 +87,6 @@ def measure(root, scratch, world, users, quick):
         of_store = [each for name, most, _ in store.steps
                     for each in lines_of(name, runs[name], seconds, most)]
     parts = [{"title": "What the others are compared with", "lines": whole},
-             {"title": "A store", "lines": of_store}]
+             {"title": "A store", "lines": of_store},
+             {"title": "A comparison", "lines": comparison(commands, world)}]
     return parts, [text.replace(str(folder), "FOLDER") for text in commands.ran]
