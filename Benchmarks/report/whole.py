@@ -15,6 +15,9 @@ PROFILE, PROFILE_MEMORY = 1.2, 500
 WRITING = 0.5
 # So many users for each message of which rows are written: 5 GB for a million.
 USERS_A_MESSAGE = 40
+# As multiples of `replay`, and most memory of a comparison in MB.
+EVENTS, PEOPLE, HOLD = 1.5, 2.2, 3
+COMPARE, COMPARE_MEMORY = 2.5, 600
 
 
 class Store:
@@ -44,10 +47,10 @@ class Store:
                 (root / f"{file}{ending}").unlink(missing_ok=True)
 
 
-def lines_of(name, runs, base, most, most_memory=None):
-    """A command's time as a multiple, its seconds, and its memory."""
+def lines_of(name, runs, base, most, most_memory=None, of="evaluate"):
+    """A command's time as a multiple of another's, its seconds, and its memory."""
     seconds, memory = median(taken for taken, _ in runs), max(peak for _, peak in runs)
-    return [line(f"{name}, times `evaluate`", seconds / base, "×", most=most),
+    return [line(f"{name}, times `{of}`", seconds / base, "×", most=most),
             line("  seconds", seconds, "s"),
             line("  most memory", memory / 1e6, "MB", most=most_memory)]
 
@@ -106,6 +109,29 @@ def first_messages(root, source, target, count):
     return target
 
 
+def replays(commands, world, quick):
+    """Replays of the day with what happens beside messages, and a comparison, as multiples of one of
+    messages alone."""
+    files = [*settings_of(world), "--messages", f"{world}/messages.csv"]
+    events = [*files, "--presence", f"{world}/presence.csv", "--changes", f"{world}/changes.ndjson"]
+    kinds = [("presence and changes", EVENTS, None, ["replay", *events]),
+             ("the same, --per-person", PEOPLE, None, ["replay", *events, "--per-person"]),
+             ("the same, --hold", HOLD, None, ["replay", *events, "--hold"]),
+             ("compare", COMPARE, None if quick else COMPARE_MEMORY,
+              ["compare", *files, "--b", "rooms>500.unset.level=mention"])]
+    plain, runs = [], [[] for _ in kinds]
+    for _ in range(commands.rounds):
+        plain.append(commands.run("replay", *files))
+        for (_, _, _, words), list_of in zip(kinds, runs):
+            list_of.append(commands.run(*words))
+    seconds = median(taken for taken, _ in plain)
+    found = [line("`replay`", seconds, "s"),
+             line("  most memory", max(peak for _, peak in plain) / 1e6, "MB")]
+    for (name, most, most_memory, _), list_of in zip(kinds, runs):
+        found += lines_of(name, list_of, seconds, most, most_memory, of="replay")
+    return found
+
+
 def measure(root, scratch, world, users, quick):
     """The parts of the report, and the commands that ran."""
     commands = Commands(root, 1 if quick else 3)
@@ -140,5 +166,6 @@ def measure(root, scratch, world, users, quick):
     parts = [{"title": "What the others are compared with", "lines": whole},
              {"title": "Rates of a world", "lines": of_profile},
              {"title": "Rows", "lines": rows.lines()},
-             {"title": "A store", "lines": of_store}]
+             {"title": "A store", "lines": of_store},
+             {"title": "Replays", "lines": replays(commands, world, quick)}]
     return parts, [text.replace(str(folder), "FOLDER") for text in commands.ran]

@@ -20,7 +20,7 @@ public final class Fanout: Sendable {
   private let publisher: VersionPublisher
   let reclaimer = PageReclaimer()
   let cache: ConversationCache
-  private let writerLock = Lock<Void>(())
+  let writerLock = Lock<Void>(())
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
   private let memberships = Memberships()

@@ -37,3 +37,81 @@ extension FanoutUpdate {
     }
   }
 }
+
+/// The levels that decide whether a member has one for a conversation.
+package struct MemberLevels {
+  /// That of the membership.
+  package let own: NotificationLevel
+  /// Those of the user, for all conversations and for those of the kind.
+  package let ofUser: NotificationLevel
+  package let ofKind: NotificationLevel
+}
+
+/// Changes of very many records. Timelines and kept conversations do not follow them one by one, but
+/// read everything again.
+extension FanoutUpdate {
+  /// Changes the users that `change` says it has changed; their devices stay.
+  ///
+  /// - Parameter change: is given the settings without devices.
+  /// - Complexity: O(users) now; O(memberships) when the update is published.
+  package mutating func updateUsers(
+    _ change: (UserIndex, inout UserSettings) -> Bool
+  ) throws(FanoutError) {
+    noteBulk()
+    writer.needsWords = true
+    for user in 0..<UInt32(writer.tables.userCount) {
+      var settings = writer.tables.userExceptDevices(user)
+      if change(UserIndex(user), &settings) { try writer.setUserExceptDevices(user, settings) }
+    }
+  }
+
+  /// Sets the level of memberships of a conversation, which is no thread.
+  ///
+  /// - Parameters:
+  ///   - conversation: its index.
+  ///   - isWanted: says of which.
+  /// - Returns: of how many it said so.
+  /// - Complexity: O(members).
+  package mutating func setLevel(
+    _ level: NotificationLevel, of conversation: UInt32,
+    where isWanted: (UserIndex, MemberLevels) -> Bool
+  ) -> Int {
+    noteBulk()
+    return writer.setLevel(level, of: conversation, where: isWanted)
+  }
+}
+
+extension TableWriter {
+  fileprivate func setLevel(
+    _ level: NotificationLevel, of conversation: UInt32,
+    where isWanted: (UserIndex, MemberLevels) -> Bool
+  ) -> Int {
+    let row = tables.conversations[Int(conversation)]
+    let kind = ConversationKind(ordinal: Int(row.kind))
+    let (users, memberUsers) = (tables.packedUsers, tables.memberUsers)
+    var (count, isChanged) = (0, false)
+    for slot in row.range {
+      let user = memberUsers[slot]
+      var member = PackedMember(bits: tables.packedMembers[slot])
+      let packed = users[Int(user)]
+      let levels = MemberLevels(
+        own: NotificationLevel(rawValue: member.level) ?? .unset,
+        ofUser: NotificationLevel(rawValue: packed.level) ?? .unset,
+        ofKind: NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset)
+      guard isWanted(UserIndex(user), levels) else { continue }
+      count += 1
+      guard levels.own != level else { continue }
+      member.level = level.rawValue
+      tables.packedMembers.set(slot, member.bits, store)
+      isChanged = true
+    }
+    guard isChanged, tables.hasWords else { return count }
+    LastingWords(tables).write(
+      0..<Int(row.count), of: row, kind, tables.rules.tables(kind), mask: LastingWords.wholeMask
+    ) { rank, word in
+      let slot = Int(row.start) + rank
+      if tables.memberWords[slot] != word { tables.memberWords.set(slot, word, store) }
+    }
+    return count
+  }
+}

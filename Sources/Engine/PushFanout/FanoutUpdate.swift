@@ -9,6 +9,8 @@ public import PushModel
   private var users: Set<UInt32> = []
   private var members: [SettingsLog.Entry] = []
   private var joins: [SettingsLog.Entry] = []
+  /// Whether so much was changed that it is not said of what.
+  private(set) var isBulk = false
 
   init(_ writer: TableWriter) { self.writer = writer }
 
@@ -86,6 +88,9 @@ public import PushModel
     members.append(SettingsLog.Entry(user: userIndex, conversation: conversationIndex))
   }
 
+  /// Says that settings were changed which are not listed: all conversations are read again.
+  mutating func noteBulk() { isBulk = true }
+
   /// Ends a membership.
   ///
   /// - Throws: as ``updateMember(_:of:_:)``.
@@ -128,6 +133,7 @@ public import PushModel
       SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
     }
     let entries = users + members
+    if isBulk { writer.log.removeAll(writer.store) }
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
     if !users.isEmpty { memberships.all.build(writer.tables, threads: threads) }
@@ -145,6 +151,7 @@ public import PushModel
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
       }
     }
-    if !cache.deliver(entries, memberships.all, number: number) { cache.removeAll() }
+    let isDelivered = cache.deliver(entries, memberships.all, number: number)
+    if isBulk || !isDelivered { cache.removeAll() }
   }
 }

@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: RuleSet.allCases) func itSaysWhatTheReferenceSays(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
       var world = RandomWorld(
-        rules, seed: seed, userCount: seed % 2 == 0 ? 90 : 14, messageCount: 60,
+        rules, seed: seed, userCount: seed % 2 == 0 ? 200 : 14, messageCount: 60,
         style: RandomWorld.Style(density: 90, isVaried: true))
       var random = SeededGenerator(seed: seed &+ 77)
       let model = ModelWorld(world)

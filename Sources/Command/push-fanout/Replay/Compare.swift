@@ -105,7 +105,7 @@ struct Compare: ParsableCommand {
     Interruption.beginOutput(
       files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
     let result = try compare(a, b, people)
-    let text = try ReplayFile.bytes(result)
+    let text = target == nil && !results.json ? [] : try ReplayFile.bytes(result)
     if let target { try target.write(text) }
     for file in files { try file.sync() }
     for file in files { try file.finish() }
@@ -128,7 +128,7 @@ struct Compare: ParsableCommand {
     options.names = (nameA, nameB)
     options.rateLimit = results.rateLimit?.perSecond
     options.nanoseconds = { Replay.nanoseconds }
-    // Its time begins when both worlds are loaded.
+    // Its time begins when the world is loaded.
     lazy var bar = ProgressBar("comparing")
     lazy var watch = ReplayWatch(bar, "compared")
     defer { bar.finish() }

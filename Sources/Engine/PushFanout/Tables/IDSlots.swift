@@ -159,8 +159,11 @@ internal import Synchronization
     return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  func free(except mapped: Range<UInt>) {
+  /// Replaces the slots by a copy, which is written in place from now on.
+  mutating func copy(_ store: PageStore) { copy(to: capacity, store) }
+
+  func free(except mapped: Range<UInt>, madeAfter shared: UInt64 = PageStore.mapped) {
     guard let slots = unsafe slots, !mapped.contains(UInt(bitPattern: slots)) else { return }
-    unsafe PageStore.free(UnsafeMutableRawPointer(slots))
+    unsafe PageStore.free(UnsafeMutableRawPointer(slots), madeAfter: shared)
   }
 }

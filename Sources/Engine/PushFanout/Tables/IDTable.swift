@@ -9,7 +9,7 @@ struct IDTable {
   /// Stands for the index of an id that never appeared.
   static let unknown = UInt32.max
 
-  let arena: IDArena
+  var arena: IDArena
   /// The ids by index.
   var entries = PagedTable<IDEntry>()
   var slots: IDSlots
@@ -148,10 +148,10 @@ struct IDTable {
     if let folded { before.folded?.rollBack(from: folded, below: before.count) }
   }
 
-  func free(except mapped: Range<UInt> = 0..<0) {
-    entries.free(except: mapped)
-    slots.free(except: mapped)
-    folded?.free(except: mapped)
+  func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
+    entries.free(except: mapped, madeAfter: shared)
+    slots.free(except: mapped, madeAfter: shared)
+    folded?.free(except: mapped, madeAfter: shared)
   }
 }
 
@@ -181,6 +181,14 @@ struct IDTable {
     self.mapping = mapping
     self.base = base
     self.byteCount = byteCount
+  }
+
+  /// An arena for ids behind those of another, which has to be retained as well.
+  init(behind other: IDArena) {
+    unsafe free = nil
+    mapping = other.mapping
+    base = other.base
+    byteCount = other.byteCount
   }
 
   deinit {

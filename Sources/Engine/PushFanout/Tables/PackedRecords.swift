@@ -83,7 +83,10 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var bits: UInt8 = 0
 
   /// The level's raw value.
-  var level: UInt8 { bits & 0x0F }
+  var level: UInt8 {
+    get { bits & 0x0F }
+    set { bits = bits & 0xF0 | newValue }
+  }
   var hasMute: Bool { bits & 0x10 != 0 }
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }

@@ -6,7 +6,9 @@
 /// Not thread-safe: owned by the one writer.
 @safe final class PageStore {
   /// The update in progress.
-  private(set) var generation: UInt64 = 1
+  private(set) var generation: UInt64
+  /// Pages of updates up to this one are another engine's (`Fanout.fork()`); 0 for none.
+  private let shared: UInt64
   /// The addresses of pages made and retired by the update in progress.
   private var created: [UInt] = []
   private var retired: [UInt] = []
@@ -16,6 +18,12 @@
   /// The generation of mapped pages: no update's, so that every update copies them before changing
   /// them.
   static let mapped: UInt64 = 0
+
+  /// - Parameter shared: the newest update whose pages are another engine's.
+  init(after shared: UInt64 = 0) {
+    self.shared = shared
+    generation = shared + 1
+  }
 
   /// Frees the pages that no version owns, as of a builder that was dropped.
   deinit { rollBack() }
@@ -34,7 +42,10 @@
     unsafe (page - Self.headerSize).load(as: UInt64.self) == generation
   }
 
-  func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
+  func retire(_ page: UnsafeMutableRawPointer) {
+    if shared > 0, Self.generation(of: UInt(bitPattern: page)) <= shared { return }
+    retired.append(UInt(bitPattern: page))
+  }
 
   /// Frees the pages that were made last.
   func freeLast(_ count: Int) {
@@ -71,10 +82,10 @@
     retired.removeAll()
   }
 
-  /// Frees a page, unless it belongs to a mapping.
-  static func free(_ page: UnsafeMutableRawPointer) {
+  /// Frees a page, unless it belongs to a mapping or was made by an update up to `shared`.
+  static func free(_ page: UnsafeMutableRawPointer, madeAfter shared: UInt64 = mapped) {
     let start = unsafe page - headerSize
-    guard unsafe start.load(as: UInt64.self) != mapped else { return }
+    guard unsafe start.load(as: UInt64.self) > shared else { return }
     unsafe PageMemory.shared.free(start, start.load(fromByteOffset: 8, as: Int.self))
   }
 

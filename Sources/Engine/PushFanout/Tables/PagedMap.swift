@@ -11,7 +11,7 @@ struct PagedMap {
     var value: Int64 = 0
   }
 
-  private(set) var slots = PagedTable<Slot>()
+  var slots = PagedTable<Slot>()
   private(set) var count = 0
 
   init() {}
@@ -78,7 +78,9 @@ struct PagedMap {
     count -= 1
   }
 
-  func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }
+  func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
+    slots.free(except: mapped, madeAfter: shared)
+  }
 
   func slotIndex(of key: UInt64) -> Int {
     let mask = slots.count - 1

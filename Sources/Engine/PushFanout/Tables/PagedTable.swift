@@ -255,16 +255,22 @@ internal import PushSupport
 
   /// Frees the memory. Called with the last version.
   ///
-  /// - Parameter mapped: the addresses of a mapping, whose pages are not touched, as they may not
-  ///   be resident.
-  func free(except mapped: Range<UInt> = 0..<0) {
+  /// - Parameters:
+  ///   - mapped: the addresses of a mapping, whose pages are not touched, as they may not be
+  ///     resident.
+  ///   - shared: the newest update whose pages are another engine's.
+  func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
     guard let root = unsafe root else { return }
     for index in 0..<pageCount {
       let page = unsafe UnsafeMutableRawPointer(root[index >> 7][index & 127])
-      if !mapped.contains(UInt(bitPattern: page)) { unsafe PageStore.free(page) }
+      if !mapped.contains(UInt(bitPattern: page)) {
+        unsafe PageStore.free(page, madeAfter: shared)
+      }
     }
-    for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
-    unsafe PageStore.free(UnsafeMutableRawPointer(root))
+    for node in 0..<nodeCount {
+      unsafe PageStore.free(UnsafeMutableRawPointer(root[node]), madeAfter: shared)
+    }
+    unsafe PageStore.free(UnsafeMutableRawPointer(root), madeAfter: shared)
   }
 
   /// Removes all elements and retires the pages.

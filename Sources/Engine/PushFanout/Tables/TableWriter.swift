@@ -76,6 +76,11 @@ internal import QuietTime
 
   /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
+    try setUserExceptDevices(user, settings)
+    try setDevices(settings.devices, of: user)
+  }
+
+  func setUserExceptDevices(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     let scheduleIndex = try schedule(QuietSettings(settings))
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
@@ -85,7 +90,6 @@ internal import QuietTime
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
-    try setDevices(settings.devices, of: user)
   }
 
   /// The index of the schedule of quiet settings, which is added if it is new.

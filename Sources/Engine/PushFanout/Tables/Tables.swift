@@ -53,6 +53,8 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
+  /// The version of another engine whose pages these tables share (`Fanout.fork()`); nil for none.
+  @safe @exclusivity(unchecked) var base: EngineVersion?
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) {
     self.app = app
@@ -109,6 +111,7 @@ internal import QuietTime
     memberSinces = other.memberSinces
     memberChannels = other.memberChannels
     channelSets = other.channelSets
+    base = other.base
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
@@ -117,23 +120,23 @@ internal import QuietTime
 
   /// Frees the memory. Called with the last version.
   func free() {
-    let mapped = userIDs.mapped
-    userIDs.free(except: mapped)
-    packedUsers.free(except: mapped)
-    schedules.free(except: mapped)
-    userMutes.free(except: mapped)
-    deviceLists.free(except: mapped)
-    devices.free(except: mapped)
-    deviceNames.free(except: mapped)
-    conversationIDs.free(except: mapped)
-    conversations.free(except: mapped)
-    memberUsers.free(except: mapped)
-    packedMembers.free(except: mapped)
-    memberWords.free(except: mapped)
-    overrides.free(except: mapped)
-    memberMutes.free(except: mapped)
-    memberSinces.free(except: mapped)
-    memberChannels.free(except: mapped)
+    let (mapped, shared) = (userIDs.mapped, base?.generation ?? PageStore.mapped)
+    userIDs.free(except: mapped, madeAfter: shared)
+    packedUsers.free(except: mapped, madeAfter: shared)
+    schedules.free(except: mapped, madeAfter: shared)
+    userMutes.free(except: mapped, madeAfter: shared)
+    deviceLists.free(except: mapped, madeAfter: shared)
+    devices.free(except: mapped, madeAfter: shared)
+    deviceNames.free(except: mapped, madeAfter: shared)
+    conversationIDs.free(except: mapped, madeAfter: shared)
+    conversations.free(except: mapped, madeAfter: shared)
+    memberUsers.free(except: mapped, madeAfter: shared)
+    packedMembers.free(except: mapped, madeAfter: shared)
+    memberWords.free(except: mapped, madeAfter: shared)
+    overrides.free(except: mapped, madeAfter: shared)
+    memberMutes.free(except: mapped, madeAfter: shared)
+    memberSinces.free(except: mapped, madeAfter: shared)
+    memberChannels.free(except: mapped, madeAfter: shared)
   }
 
   /// The rules of a kind of conversation. Valid as long as the tables' rules are not replaced.
@@ -161,11 +164,15 @@ internal import QuietTime
 
   /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
-    let packed = packedUsers[Int(user)]
-    var settings = packed.settings(
-      scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
+    var settings = userExceptDevices(user)
     settings.devices = listedDevices(of: user)
     return settings
+  }
+
+  func userExceptDevices(_ user: UInt32) -> UserSettings {
+    let packed = packedUsers[Int(user)]
+    return packed.settings(
+      scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
   }
 
   /// The devices that are listed for a user; nil for one who has `Device.default`.

@@ -16,8 +16,26 @@ public import PushModel
   var deferred = DeferredPushes()
   var localPushes = LocalPushes()
 
-  /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
-  package var keepsConversations = false
+  var scratch = PairLedger.Scratch()
+
+  /// Which conversations with messages are cached.
+  package enum Kept {
+    /// Those for which that is faster.
+    case useful
+    /// All of many members, as ``record(in:beside:members:_:mentions:_:)`` requires.
+    case large
+    /// All, as ``record(in:users:_:)`` requires.
+    case all
+  }
+
+  /// Which conversations with messages are cached.
+  package var kept = Kept.useful
+
+  /// Whether every conversation with messages is cached.
+  package var keepsConversations: Bool {
+    get { kept == .all }
+    set { kept = newValue ? .all : .useful }
+  }
 
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29
@@ -86,25 +104,45 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, threads: 1)
-    decider.tableUse = keepsConversations ? .none : tableUse
+    switch kept {
+    case .useful: decider.tableUse = tableUse
+    case .large: decider.tableUse = .small
+    case .all: decider.tableUse = .none
+    }
     decider.decide(message, cache, into: &result)
   }
 
-  /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
-  /// recipients, in the order of ``members(of:)``.
+  /// Writes the outcome codes of all members for the message that was decided last, 0 for members
+  /// who are not recipients, in the order of ``decidedMembers``.
   ///
-  /// - Returns: the counts of outcomes, and the ``FanoutResult/membershipVersion``; `max` for none.
   /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
-  package func writeCodes(
-    _ message: Message, into output: inout [UInt8]
-  ) -> (counts: FanoutCounts, members: UInt64) {
-    decide(message)
+  package func writeCodes(into output: inout [UInt8]) {
     let count = result.memberCount
     if output.count != count { output = [UInt8](repeating: 0, count: count) }
-    guard let target = result.target else { return (FanoutCounts(), .max) }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
-    return (result.counts, target.membershipVersion)
+  }
+
+  /// The members of the conversation of the message that was decided last, recipients or not, in the
+  /// order of users.
+  package var decidedMembers: some RandomAccessCollection<UserIndex> {
+    let (users, start) = (result.memberUsers, Int(result.row.start))
+    return (0..<result.memberCount).lazy.map { UserIndex(users[start + $0]) }
+  }
+
+  /// The ``FanoutResult/membershipVersion`` of the message that was decided last; `max` for none.
+  package var decidedMembershipVersion: UInt64 {
+    result.memberCount == 0 ? .max : result.target?.membershipVersion ?? .max
+  }
+
+  /// The indices of the conversation of the message that was decided last, and of the one whose
+  /// members are its recipients.
+  ///
+  /// - Precondition: the message has members.
+  package var decidedConversation: (index: UInt32, members: UInt32) {
+    let row = engineVersion.tables.conversations[Int(result.conversation)]
+    let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread && row.parent != 0
+    return (result.conversation, isThread ? row.parent - 1 : result.conversation)
   }
 
   /// The outcome of the message that was decided last, for a user; nil if the user is not a
@@ -143,15 +181,6 @@ public import PushModel
   }
 
   // MARK: Ids
-
-  /// The users that messages to a conversation go to (a thread's parent's members), ascending.
-  ///
-  /// - Complexity: O(members).
-  package func members(of id: Identifier) -> [UserIndex] {
-    guard let index = engineVersion.tables.conversationIDs.index(of: id) else { return [] }
-    let row = ConversationTarget(index, channel: "", engineVersion.tables).memberRow
-    return row.range.map { UserIndex(engineVersion.tables.memberUsers[$0]) }
-  }
 
   /// The number of user ids of this version.
   package var userCount: Int { engineVersion.tables.userCount }

@@ -166,6 +166,13 @@ struct MemberListKey: Equatable {
   let conversation: UInt32
   let row: UInt32
   let app: UInt32
+
+  init(_ target: borrowing ConversationTarget) {
+    members = UInt64(target.members) << 32 | UInt64(target.memberRow.revision)
+    conversation = target.conversation
+    row = target.row.revision
+    app = target.appRevision
+  }
 }
 
 extension FanoutTimeline {
@@ -186,10 +193,7 @@ extension FanoutTimeline {
     guard result.memberCount > 0, let conversation = exactConversation(),
       let quiet = result.storage.quiet
     else { return }
-    let target = conversation.target
-    let key = MemberListKey(
-      members: UInt64(target.members) << 32 | UInt64(target.memberRow.revision),
-      conversation: target.conversation, row: target.row.revision, app: target.appRevision)
+    let key = MemberListKey(conversation.target)
     let revision = conversation.revision.load(ordering: .relaxed)
     if ledger?.key != key {
       ledger?.flush(emit)

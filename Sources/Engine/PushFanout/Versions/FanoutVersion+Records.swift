@@ -24,11 +24,31 @@ extension FanoutVersion {
     for user in 0..<UInt32(tables.userCount) { body(tables.userIDs[user], tables.user(user)) }
   }
 
+  /// Calls `body` with the index and the id of every user, and with the user's own time zone.
+  package func forEachZone(_ body: (UserIndex, Identifier, String?) -> Void) {
+    let tables = engineVersion.tables
+    for user in 0..<UInt32(tables.userCount) {
+      let schedule = tables.schedules[Int(user)]
+      body(UserIndex(user), tables.userIDs[user], tables.scheduleTable[schedule].timeZone)
+    }
+  }
+
   /// Calls `body` with every conversation.
   package func forEachConversation(_ body: (Identifier, ConversationSettings) -> Void) {
     let tables = engineVersion.tables
     for index in 0..<UInt32(tables.conversations.count) {
       body(tables.conversationIDs[index], tables.conversation(index))
+    }
+  }
+
+  /// Calls `body` with every conversation that is no thread: its index, id, kind and number of
+  /// members.
+  package func forEachRoom(_ body: (UInt32, Identifier, ConversationKind, Int) -> Void) {
+    let tables = engineVersion.tables
+    for index in 0..<UInt32(tables.conversations.count) {
+      let row = tables.conversations[Int(index)]
+      let kind = ConversationKind(ordinal: Int(row.kind))
+      if kind != .thread { body(index, tables.conversationIDs[index], kind, Int(row.count)) }
     }
   }
 

@@ -52,58 +52,71 @@ struct ChangeTarget {
     }
   }
 
-  /// The users who meet the conditions on users.
+  /// Whether users meet the conditions on users, by their indices; nil if all do.
   ///
   /// - Complexity: O(users).
-  var users: [Identifier] {
-    var ids: [Identifier] = []
-    version.forEachUser { id, user in if isMet(by: id, user) { ids.append(id) } }
-    return ids
+  private var users: [Bool]? {
+    if conditions.allSatisfy(\.isOfRooms) { return nil }
+    var users: [Bool] = []
+    users.reserveCapacity(version.userCount)
+    version.forEachZone { _, id, own in
+      let zone = own ?? app.timeZone
+      users.append(conditions.allSatisfy { $0.isMet(by: id, zone: zone) })
+    }
+    return users
   }
 
-  private func isMet(by id: Identifier, _ user: UserSettings) -> Bool {
-    let zone = user.timeZone ?? app.timeZone
-    return conditions.allSatisfy { $0.isMet(by: id, zone: zone) }
+  /// Changes the settings of users, except devices.
+  ///
+  /// - Complexity: O(users + memberships).
+  func changeUsers(
+    _ touched: inout TouchedRooms, _ change: (inout UserSettings) -> Void
+  ) throws(FanoutError) -> ChangeReach {
+    let users = users
+    var reach = ChangeReach()
+    if users == nil { touched.addEverything() }
+    try fanout.update { (update) throws(FanoutError) in
+      try update.updateUsers { user, settings in
+        if let users, !users[Int(user.rawValue)] { return false }
+        reach.users += 1
+        if users != nil { touched.add(user: user) }
+        change(&settings)
+        return true
+      }
+    }
+    return reach
   }
 
   /// Sets the level that members have for rooms: of all members, or of those who have set none
   /// themselves, neither for the room nor for all rooms of the type. The settings of threads follow
   /// from their parents' (E-63).
   ///
-  /// - Complexity: O(users + memberships), each O(log members).
-  func setLevel(_ level: NotificationLevel, _ onlyUnset: Bool) throws(FanoutError) -> ChangeReach {
-    var settings: [Identifier: UserSettings] = [:]
-    version.forEachUser { id, user in if isMet(by: id, user) { settings[id] = user } }
-    var memberships: [(user: Identifier, room: Identifier)] = []
-    var reach = ChangeReach()
-    version.forEachConversation { room, conversation in
-      guard conversation.kind != .thread else { return }
-      let count = fanout.memberCount(of: room)
-      guard conditions.allSatisfy({ $0.isMet(by: room, conversation.kind, members: count) }) else {
-        return
-      }
-      reach.rooms += 1
-      version.forEachMember(of: room) { user, member in
-        guard let own = settings[user] else { return }
-        if onlyUnset {
-          guard !member.level.isSet, !hasLevel(own, in: conversation.kind) else { return }
-        }
-        memberships.append((user, room))
+  /// - Complexity: O(users + memberships).
+  func setLevel(
+    _ level: NotificationLevel, _ onlyUnset: Bool, _ touched: inout TouchedRooms
+  ) throws(FanoutError) -> ChangeReach {
+    var rooms: [UInt32] = []
+    version.forEachRoom { index, id, kind, members in
+      if conditions.allSatisfy({ $0.isMet(by: id, kind, members: members) }) {
+        rooms.append(index)
       }
     }
-    reach.members = memberships.count
-    try fanout.update { (update) throws(FanoutError) in
-      for (user, room) in memberships {
-        try update.updateMember(user, of: room) { $0.level = level }
+    var reach = ChangeReach(rooms: rooms.count)
+    let (users, fields) = (users, app.rules.fields)
+    let (hasUserLevel, hasKindLevels) = (fields.contains(.userLevel), fields.contains(.kindLevels))
+    fanout.update { update in
+      for room in rooms {
+        let count = update.setLevel(level, of: room) { user, levels in
+          if let users, !users[Int(user.rawValue)] { return false }
+          // Whether the user has a level for all rooms of a kind: E-20, R-10.
+          return !onlyUnset
+            || !(levels.own.isSet || hasUserLevel && levels.ofUser.isSet
+              || hasKindLevels && levels.ofKind.isSet)
+        }
+        reach.members += count
+        if count > 0 { touched.add(room: room) }
       }
     }
     return reach
-  }
-
-  /// Whether a user has a level for all rooms of a kind (E-20, R-10).
-  private func hasLevel(_ user: UserSettings, in kind: ConversationKind) -> Bool {
-    let fields = app.rules.fields
-    return fields.contains(.userLevel) && user.level.isSet
-      || fields.contains(.kindLevels) && user.levels[kind].isSet
   }
 }

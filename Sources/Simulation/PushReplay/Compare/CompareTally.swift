@@ -15,7 +15,7 @@ struct CompareTally {
   private var mentionsLost = 0
   private var everyoneMentionsLost = 0
   /// Pushes that users gained and lost, by their numbers.
-  private var users: [(gained: Int, lost: Int)] = []
+  private var users: [(gained: Int32, lost: Int32)] = []
   private(set) var people: PeopleTally
   var clock: WeekClock { hours }
 
@@ -47,11 +47,16 @@ struct CompareTally {
     return ids.insert(id)
   }
 
-  mutating func add(_ batch: ComparedBatch, _ compared: ComparedMessages) {
-    for (index, message) in compared.messages.enumerated() {
+  /// Adds the parts of a batch.
+  mutating func add(_ batch: ComparedBatch, _ parts: [ComparedMessages]) {
+    var messages = [ComparedMessage](repeating: ComparedMessage(), count: batch.messages.count)
+    for (indices, part) in zip(batch.parts, parts) {
+      for (index, message) in zip(indices, part.messages) { messages[index] = message }
+    }
+    for (index, message) in messages.enumerated() {
       add(batch.messages[index].a.at.milliseconds, Int(batch.conversationIndices[index]), message)
     }
-    people.add(compared.people, from: compared.thread)
+    for part in parts { people.add(part.people, from: part.thread) }
   }
 
   private mutating func add(_ at: Int64, _ index: Int, _ message: ComparedMessage) {
@@ -92,15 +97,16 @@ struct CompareTally {
       totals.a[code] += worker.totalsOfA[code]
       totals.b[code] += worker.totalsOfB[code]
     }
-    for pair in 0..<65_536 { changes[pair] += worker.changes[pair] }
-    if worker.moved.count > users.count {
-      users += Array(repeating: (0, 0), count: worker.moved.count - users.count)
-    }
-    for (user, moved) in worker.moved.enumerated() {
-      users[user].gained += Int(moved.gained)
-      users[user].lost += Int(moved.lost)
-    }
+    for pair in 0..<65_536 { changes[pair] += worker.differences.changes[pair] }
     people.add(worker.people.finish())
+    let moved = worker.people.moved
+    if moved.count > users.count {
+      users += Array(repeating: (0, 0), count: moved.count - users.count)
+    }
+    for (user, moved) in moved.enumerated() {
+      users[user].gained += moved.gained
+      users[user].lost += moved.lost
+    }
   }
 
   /// - Parameter id: the id of a user's number.
@@ -132,19 +138,22 @@ struct CompareTally {
         ? $0.count > $1.count
         : precedes("\($0.from ?? "") \($0.to ?? "")", "\($1.from ?? "") \($1.to ?? "")")
     }
-    result.conversationTable = conversations.filter { $0.messages > 0 }.sorted {
-      $0.gained + $0.lost != $1.gained + $1.lost
-        ? $0.gained + $0.lost > $1.gained + $1.lost : precedes($0.id, $1.id)
+    let sorted = conversations.indices.filter { conversations[$0].messages > 0 }.map {
+      (moved: conversations[$0].gained + conversations[$0].lost, index: $0)
+    }.sorted {
+      $0.moved != $1.moved
+        ? $0.moved > $1.moved : precedes(conversations[$0.index].id, conversations[$1.index].id)
     }
+    result.conversationTable = sorted.map { conversations[$0.index] }
+    conversations = []
     result.conversations = result.conversationTable.count
     addUsers(userLimit, id)
     return result
   }
 
   private mutating func addUsers(_ limit: Int, _ id: (UInt32) -> Identifier) {
-    var list: [ComparedUser] = []
-    for (index, user) in users.enumerated() where user != (0, 0) {
-      let net = user.gained - user.lost
+    let nets = users.map { Int($0.gained) - Int($0.lost) }
+    for (user, net) in zip(users, nets) where user != (0, 0) {
       if net > 0 {
         result.users.more += 1
       } else if net < 0 {
@@ -152,33 +161,59 @@ struct CompareTally {
       } else {
         result.users.asMany += 1
       }
-      list.append(ComparedUser(id: id(UInt32(index)).text, gained: user.gained, lost: user.lost))
     }
-    func most(_ gain: (ComparedUser) -> Int) -> [ComparedUser] {
-      let sorted = list.filter { gain($0) > 0 }.sorted {
-        gain($0) != gain($1) ? gain($0) > gain($1) : precedes($0.id, $1.id)
-      }
-      return Array(sorted.prefix(limit))
-    }
-    result.users.gainers = most { $0.gained - $0.lost }
-    result.users.losers = most { $0.lost - $0.gained }
-    func steps(_ gain: (ComparedUser) -> Int) -> [ComparedUsersStep] {
-      let counts = list.reduce(into: [Int: Int]()) { $0[gain($1), default: 0] += 1 }
-      return counts.filter { $0.key > 0 }.sorted { $0.key > $1.key }.prefix(limit).map { step in
-        ComparedUsersStep(
-          pushes: step.key, users: step.value,
-          examples: Array(
-            list.filter { gain($0) == step.key }.map(\.id).sorted(by: precedes).prefix(3)))
-      }
-    }
-    result.users.gains = steps { $0.gained - $0.lost }
-    result.users.losses = steps { $0.lost - $0.gained }
+    (result.users.gainers, result.users.gains) = most(limit, sign: 1, nets, id)
+    (result.users.losers, result.users.losses) = most(limit, sign: -1, nets, id)
   }
+
+  /// The users who gained most, or lost most, and how many have each of the largest differences.
+  private func most(
+    _ limit: Int, sign: Int, _ nets: [Int], _ id: (UInt32) -> Identifier
+  ) -> ([ComparedUser], [ComparedUsersStep]) {
+    var counts: [Int: Int] = [:]
+    for net in nets where net * sign > 0 { counts[net * sign, default: 0] += 1 }
+    let steps = counts.keys.sorted(by: >).prefix(limit)
+    let places = [Int: Int](uniqueKeysWithValues: steps.enumerated().map { ($1, $0) })
+    // Users of the least steps may be very many: of each, only the first by id are kept.
+    var firsts = [LeastTexts](repeating: LeastTexts(limit: max(limit, 3)), count: steps.count)
+    for (user, net) in nets.enumerated() {
+      if let place = places[net * sign] { firsts[place].add(id(UInt32(user)).text, user) }
+    }
+    let listed = zip(steps, firsts.map(\.items))
+    let found = listed.flatMap { _, items in
+      items.map { text, user in
+        ComparedUser(
+          id: text, gained: Int(users[user].gained), lost: Int(users[user].lost))
+      }
+    }
+    return (
+      Array(found.prefix(limit)),
+      listed.map { step, items in
+        ComparedUsersStep(
+          pushes: step, users: counts[step] ?? 0, examples: items.prefix(3).map(\.text))
+      }
+    )
+  }
+}
+
+/// The first texts of many, in the order of bytes.
+private struct LeastTexts {
+  let limit: Int
+  private(set) var items: [(text: String, user: Int)] = []
+
+  mutating func add(_ text: String, _ user: Int) {
+    if items.count == limit, let last = items.last, !precedes(text, last.text) { return }
+    let place = items.firstIndex { precedes(text, $0.text) } ?? items.count
+    items.insert((text, user), at: place)
+    if items.count > limit { items.removeLast() }
+  }
+
+  init(limit: Int) { self.limit = limit }
 }
 
 /// The order of bytes, which is the same everywhere.
 private func precedes(_ a: String, _ b: String) -> Bool {
-  Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))
+  a.utf8.lexicographicallyPrecedes(b.utf8)
 }
 
 extension ComparedSeries {

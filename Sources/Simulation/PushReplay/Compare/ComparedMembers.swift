@@ -38,13 +38,14 @@ struct ComparedMembers {
 }
 
 /// Numbers for the users of two worlds, the same for all threads: the users that A knew at the
-/// beginning have their indices there, all others numbers beyond.
+/// beginning have their indices there, all others numbers beyond. In worlds that are alike, all have
+/// their indices.
 final class ComparedUserNumbers: Sendable {
-  /// How many users A knew at the beginning.
+  /// How many users have their indices.
   let count: UInt32
   private let others = Lock(IdentifierTable())
 
-  init(_ a: Fanout) { count = UInt32(a.userCount) }
+  init(_ a: Fanout, isAlike: Bool) { count = isAlike ? .max : UInt32(a.userCount) }
 
   /// The number of a user that A did not know at the beginning.
   func number(_ id: Identifier) -> UInt32 {
@@ -65,7 +66,7 @@ struct UserPairs {
   init(_ numbers: ComparedUserNumbers) { self.numbers = numbers }
 
   /// The numbers of users of A.
-  func numbers(ofA users: [UserIndex], _ a: FanoutTimeline) -> [UInt32] {
+  func numbers(ofA users: some Collection<UserIndex>, _ a: FanoutTimeline) -> [UInt32] {
     users.map { $0.rawValue < numbers.count ? $0.rawValue : numbers.number(a.id(of: $0)) }
   }
 
@@ -73,7 +74,7 @@ struct UserPairs {
   ///
   /// - Complexity: O(users), and O(users that have come since) once.
   mutating func numbers(
-    ofB users: [UserIndex], _ a: FanoutTimeline, _ b: FanoutTimeline
+    ofB users: some Collection<UserIndex>, _ a: FanoutTimeline, _ b: FanoutTimeline
   ) -> [UInt32] {
     users.map { user in
       while pairs.count <= Int(user.rawValue) {

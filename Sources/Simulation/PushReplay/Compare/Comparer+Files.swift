@@ -13,7 +13,7 @@ extension Comparer {
   ///   - people: takes a row for each person when all is compared; nil for no rows.
   ///   - progress: called now and then with what has been compared, and the share of the messages'
   ///     files that has been read, 0...1; nil when their sizes are not known.
-  ///   - world: loads the world as it is without changes; called once for A and once for B.
+  ///   - world: loads the world as it is without changes; called once.
   /// - Throws: what `world` or `people` throws, `FileProblem`, ``WhatIf/Problem``, or
   ///   ``FanoutError/unknownTimeZone(_:)`` for that of the options.
   public static func compare(
@@ -22,15 +22,18 @@ extension Comparer {
     progress: (_ done: ReplayProgress, _ share: Double?) -> Void = { _, _ in },
     world: () throws -> Fanout
   ) throws -> CompareResult {
-    func load(_ changes: [WhatIf]) throws -> (Fanout, [ChangeReach]) {
-      let fanout = try world()
-      let reach = try changes.map { try $0.apply(to: fanout) ?? ChangeReach() }
+    let first = try world()
+    let second = first.fork()
+    var touched = TouchedRooms.none
+    func change(_ fanout: Fanout, _ changes: [WhatIf]) throws -> [ChangeReach] {
+      let reach = try changes.map { try $0.apply(to: fanout, &touched) ?? ChangeReach() }
       try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
-      return (fanout, reach)
+      return reach
     }
-    let ((first, reachA), (second, reachB)) = (try load(a), try load(b))
+    let (reachA, reachB) = (try change(first, a), try change(second, b))
     let events = try ReplayEventPairs(files, rules: (first.app.rules, second.app.rules))
-    let comparer = try Comparer(first, second, labels: (a.map(\.text), b.map(\.text)), options)
+    let comparer = try Comparer(
+      first, second, touched, labels: (a.map(\.text), b.map(\.text)), options)
     var count = 0
     while let event = try events.next() {
       do throws(FileProblem.Problem) { try comparer.add(event.a, event.b) } catch {
@@ -45,8 +48,7 @@ extension Comparer {
     return result
   }
 
-  /// Checks that every file can be read as often as a comparison reads it: those of the world once
-  /// for A and once for B, and what is named twice as often as it is named.
+  /// Checks that every file can be read as often as it is named.
   ///
   /// - Parameters:
   ///   - world: the files of the world; none for a store.
@@ -56,11 +58,10 @@ extension Comparer {
   public static func checkCanBeRead(
     _ world: SettingsPaths, _ files: ReplayFiles, _ changes: [WhatIf]
   ) throws(FileProblem) {
-    let paths = world.settings + world.users + world.members
-    for path in paths { try FileProblem.checkCanBeReadAgain(path) }
-    var named = Set(paths)
+    var named: Set<String> = []
     let messages = files.messages.map { FileKind.file(named: $0) }
-    for path in messages + files.presence + changes.compactMap(\.path)
+    let settings = world.settings + world.users + world.members
+    for path in settings + messages + files.presence + changes.compactMap(\.path)
     where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
   }
 }

@@ -13,7 +13,8 @@ public struct CompareOptions: Sendable {
   public var rateLimit: Int?
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
-  package var batch = (messages: 512, versions: 128)
+  /// Limits of a batch: messages, and versions of the settings.
+  package var batch = (messages: 2048, versions: 128)
 
   /// What the two worlds are called; nil for the changes in words.
   public var names: (a: String?, b: String?) = (nil, nil)
@@ -24,34 +25,41 @@ public struct CompareOptions: Sendable {
 
 /// Decides the same messages in two worlds, event by event, and counts where the outcomes differ.
 ///
-/// Presence and changes of settings are applied to both. Messages are decided on all threads.
+/// Presence and changes of settings are applied to both. Messages are decided on all threads, those
+/// to one conversation mostly on the same thread.
 ///
-/// - Memory: both engines', and for each thread that of two timelines and a list of members for
-///   each conversation.
+/// - Memory: both engines', and for each thread that of two timelines, and about 12 bytes for each
+///   membership of the rooms with more than a hundred members that had messages.
 public final class Comparer {
   private let a: Fanout
   private let b: Fanout
   private let options: CompareOptions
   private var tally: CompareTally
-  private let pipeline: OrderedPipeline<ComparingWorker, ComparedBatch, ComparedMessages>
+  private let pipeline: OrderedPipeline<ComparingWorker, ComparedPart, ComparedMessages>
+  /// The batches whose parts are being compared.
+  private var submitted: [ComparedBatch] = []
   private var presence = (a: PresenceSessions(), b: PresenceSessions())
   private let numbers: ComparedUserNumbers
-  private var batch = ComparedBatch()
+  private var batch: ComparedBatch
   private var hasPresence = false
   private var hasNewVersion = false
-  /// For each worker, who came online and went offline since its last batch, before the one at hand.
-  private var presenceBefore: [ComparedPresence]
-  /// The worker that compares the batch at hand: one after the other.
-  private var worker = 0
   private let start: UInt64
 
   /// - Parameters:
   ///   - a: the one world at the beginning; the comparison changes it. `b` likewise.
   ///   - labels: what each of them is, in words.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
-  public init(
+  public convenience init(
     _ a: Fanout, _ b: Fanout, labels: (a: [String], b: [String]),
     _ options: CompareOptions = CompareOptions()
+  ) throws(FanoutError) {
+    try self.init(a, b, .unknown, labels: labels, options)
+  }
+
+  /// - Parameter touched: where the worlds may differ.
+  init(
+    _ a: Fanout, _ b: Fanout, _ touched: TouchedRooms, labels: (a: [String], b: [String]),
+    _ options: CompareOptions
   ) throws(FanoutError) {
     self.a = a
     self.b = b
@@ -61,18 +69,18 @@ public final class Comparer {
       ComparedSide(name: options.names.b, what: labels.b, rules: b.app.rules.rawValue),
       timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit,
       threads: a.threads)
-    let (numbers, clock) = (ComparedUserNumbers(a), tally.clock)
+    let (numbers, clock) = (ComparedUserNumbers(a, isAlike: touched.isAlike), tally.clock)
     self.numbers = numbers
+    batch = ComparedBatch(workers: a.threads)
     var thread = 0
     pipeline = OrderedPipeline(
-      threads: a.threads,
+      threads: a.threads, depth: 8,
       makeWorker: {
         defer { thread += 1 }
         return ComparingWorker(
-          numbers, clock, (a.currentVersion, b.currentVersion), thread: thread)
+          numbers, clock, (a.currentVersion, b.currentVersion), touched, thread: thread)
       }
-    ) { batch, worker in worker.compare(batch) }
-    presenceBefore = Array(repeating: ([], []), count: pipeline.threadCount)
+    ) { part, worker in worker.compare(part) }
     start = options.nanoseconds?() ?? 0
   }
 
@@ -118,30 +126,26 @@ public final class Comparer {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))
       hasNewVersion = false
-    } else if batch.versions.isEmpty {
-      batch.versions.append((0, a.currentVersion, b.currentVersion))
     }
+    let worker = MessageBatch.worker(ofConversation: index, batch.parts, batch.messages.count)
+    batch.parts[worker].append(batch.messages.count)
     batch.messages.append((message, other))
     batch.conversationIndices.append(index)
     if batch.messages.count >= options.batch.messages { submit() }
   }
 
   private func submit() {
-    for index in presenceBefore.indices where index != worker {
-      presenceBefore[index].a += batch.presence.a.changes
-      presenceBefore[index].b += batch.presence.b.changes
+    for worker in batch.parts.indices {
+      pipeline.submit(ComparedPart(batch: batch, worker: worker), to: worker)
     }
-    batch.presenceBefore = presenceBefore[worker]
-    presenceBefore[worker] = ([], [])
-    pipeline.submit(batch, to: worker)
-    worker = (worker + 1) % presenceBefore.count
-    batch = ComparedBatch()
+    submitted.append(batch)
+    batch = ComparedBatch(workers: a.threads)
     while pipeline.isFull { take() }
   }
 
   private func take() {
-    guard let (batch, compared) = pipeline.take() else { return }
-    tally.add(batch, compared)
+    let batch = submitted.removeFirst()
+    tally.add(batch, batch.parts.indices.compactMap { _ in pipeline.take()?.1 })
   }
 
   /// What has been compared so far.
@@ -150,7 +154,7 @@ public final class Comparer {
   /// What everything that was added comes to. Nothing can be added afterwards.
   public func finish() -> CompareResult {
     if !batch.messages.isEmpty { submit() }
-    while pipeline.hasMore { take() }
+    while !submitted.isEmpty { take() }
     for worker in pipeline.finish() { tally.add(worker) }
     var result = tally.finish(userLimit: options.userLimit) { numbers.id($0, a) }
     result.a.users = a.userCount

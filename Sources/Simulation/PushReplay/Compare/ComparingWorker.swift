@@ -1,20 +1,25 @@
 internal import PushFanout
 internal import PushModel
 
-/// Who came online and went offline in both worlds, in the order of time.
-typealias ComparedPresence = (
-  a: [UserPresenceChange], b: [UserPresenceChange]
-)
-
-/// Messages, and the versions of both worlds' settings that they are decided on.
+/// Messages, and the versions of both worlds' settings that they are decided on, each from a message
+/// on.
 struct ComparedBatch: Sendable {
   var messages: [(a: Message, b: Message)] = []
   /// The index of each message's conversation in the tally.
   var conversationIndices: [UInt32] = []
+  /// None while those of the batch before stay.
   var versions: [(from: Int, a: FanoutVersion, b: FanoutVersion)] = []
-  /// Since the worker's last batch, and among the messages.
-  var presenceBefore: ComparedPresence = ([], [])
   var presence = (a: PresenceMarks(), b: PresenceMarks())
+  /// For each worker, the indices of the messages that it compares, ascending.
+  var parts: [[Int]]
+
+  init(workers: Int) { parts = Array(repeating: [], count: workers) }
+}
+
+/// The messages of a batch that one worker compares.
+struct ComparedPart: Sendable {
+  let batch: ComparedBatch
+  let worker: Int
 }
 
 /// What one message came to in both worlds.
@@ -32,7 +37,7 @@ struct ComparedMessage: Sendable {
   var everyoneMentionsLost = 0
 }
 
-/// What a thread says of a batch.
+/// What a thread says of its part of a batch.
 struct ComparedMessages: Sendable {
   var messages: [ComparedMessage] = []
   var thread = 0
@@ -41,6 +46,9 @@ struct ComparedMessages: Sendable {
 
 /// One thread's part of a comparison: it decides messages in both worlds and adds up where they
 /// differ.
+///
+/// A message to a room that is the same in both worlds is decided once, and counts for both. Members
+/// of small rooms are compared one by one, those of larger ones by a ``PairLedger``.
 struct ComparingWorker {
   private struct Known {
     let lists: (a: UInt64, b: UInt64)
@@ -49,81 +57,94 @@ struct ComparingWorker {
 
   private let timelines: (a: FanoutTimeline, b: FanoutTimeline)
   private let thread: Int
+  private var touched: TouchedRooms
   private var pairs: UserPairs
   let people: PeopleCounter
+  /// In worlds that are not alike.
   private var known: [Identifier: Known] = [:]
   private var codes: (a: [UInt8], b: [UInt8]) = ([], [])
-  /// The ranks where both differ.
-  private var differing: [Int] = []
   /// How often each code occurred.
   private(set) var totalsOfA = [Int](repeating: 0, count: 256)
   private(set) var totalsOfB = [Int](repeating: 0, count: 256)
-  /// How often a code of A met another one of B, at 256 times the first and the second.
-  private(set) var changes = [Int](repeating: 0, count: 65_536)
-  /// Pushes that users gained and lost, by their numbers.
-  private(set) var moved: [(gained: Int32, lost: Int32)] = []
+  private(set) var differences = OutcomeDifferences()
 
   /// - Parameters:
   ///   - versions: the settings at the beginning.
+  ///   - touched: where they may differ.
   ///   - thread: the number of the thread, from 0.
   init(
     _ numbers: ComparedUserNumbers, _ clock: WeekClock,
-    _ versions: (a: FanoutVersion, b: FanoutVersion), thread: Int
+    _ versions: (a: FanoutVersion, b: FanoutVersion), _ touched: TouchedRooms, thread: Int
   ) {
     timelines = (FanoutTimeline(versions.a), FanoutTimeline(versions.b))
-    (timelines.a.keepsConversations, timelines.b.keepsConversations) = (true, true)
+    (timelines.a.kept, timelines.b.kept) = (.large, .large)
+    self.touched = touched
     pairs = UserPairs(numbers)
     people = PeopleCounter(clock, hasTwoSides: true)
     self.thread = thread
   }
 
-  /// Decides a batch.
-  mutating func compare(_ batch: ComparedBatch) -> ComparedMessages {
+  /// Decides a part of a batch.
+  mutating func compare(_ part: ComparedPart) -> ComparedMessages {
     var compared = ComparedMessages()
     compared.thread = thread
-    let (a, b) = timelines
-    a.apply(batch.presenceBefore.a, 0..<batch.presenceBefore.a.count)
-    b.apply(batch.presenceBefore.b, 0..<batch.presenceBefore.b.count)
+    let batch = part.batch
     var (version, next) = (0, (a: 0, b: 0))
-    func apply(before index: Int) {
-      batch.presence.a.apply(to: a, before: index, from: &next.a)
-      batch.presence.b.apply(to: b, before: index, from: &next.b)
+    compared.messages = batch.parts[part.worker].map { index in
+      follow(batch, before: index, &version, &next)
+      return compare(batch.messages[index], Int(batch.conversationIndices[index]))
     }
-    compared.messages = batch.messages.indices.map { index in
-      while version < batch.versions.count, batch.versions[version].from <= index {
-        a.follow(batch.versions[version].a)
-        b.follow(batch.versions[version].b)
-        version += 1
-      }
-      apply(before: index)
-      return compare(batch.messages[index], Int(batch.conversationIndices[index]), a, b)
-    }
-    apply(before: batch.messages.count)
+    // What came after the last message of the part.
+    follow(batch, before: batch.messages.count, &version, &next)
+    if let last = batch.messages.last { people.advance(to: last.a.at.milliseconds) }
     compared.people = people.takeDays()
     return compared
   }
 
-  private mutating func compare(
-    _ message: (a: Message, b: Message), _ room: Int, _ a: FanoutTimeline, _ b: FanoutTimeline
-  ) -> ComparedMessage {
-    var compared = ComparedMessage()
-    let (countsA, listA) = a.writeCodes(message.a, into: &codes.a)
-    let (countsB, listB) = b.writeCodes(message.b, into: &codes.b)
-    (compared.a, compared.pushesA) = Self.add(countsA, to: &totalsOfA)
-    (compared.b, compared.pushesB) = Self.add(countsB, to: &totalsOfB)
-    let id = message.a.conversation
-    if known[id].map({ $0.lists != (listA, listB) }) ?? true {
-      let members = ComparedMembers(
-        pairs.numbers(ofA: a.members(of: id), a), pairs.numbers(ofB: b.members(of: id), a, b))
-      known[id] = Known(lists: (listA, listB), members: members)
+  /// Goes on to the settings and the presence at a message of a batch.
+  private func follow(
+    _ batch: ComparedBatch, before index: Int, _ version: inout Int, _ next: inout (a: Int, b: Int)
+  ) {
+    let first = version
+    while version < batch.versions.count, batch.versions[version].from <= index { version += 1 }
+    if version > first {
+      timelines.a.follow(batch.versions[version - 1].a)
+      timelines.b.follow(batch.versions[version - 1].b)
     }
-    guard let members = known[id]?.members else { return compared }
-    members.align(&codes.a, &codes.b)
-    addDifferences(members.users, &compared)
-    if compared.lost > 0 { addMentions(a.mentions(of: message.a), &compared) }
+    batch.presence.a.apply(to: timelines.a, before: index, from: &next.a)
+    batch.presence.b.apply(to: timelines.b, before: index, from: &next.b)
+  }
+
+  private mutating func compare(_ message: (a: Message, b: Message), _ room: Int) -> ComparedMessage
+  {
+    var compared = ComparedMessage()
+    let (a, b) = timelines
+    let counts = a.counts(message.a)
+    (compared.a, compared.pushesA) = Self.add(counts, to: &totalsOfA)
     let at = message.a.at.milliseconds
-    people.add(at: at, room, a) { pairs.numbers(ofA: $0, a) }
-    people.add(at: at, room, b, isB: true) { pairs.numbers(ofB: $0, a, b) }
+    guard touched.contains(messageOf: a) else {
+      (compared.b, compared.pushesB) = Self.add(counts, to: &totalsOfB)
+      if compared.a > 0 { addEqual(at, room) }
+      return compared
+    }
+    (compared.b, compared.pushesB) = Self.add(b.counts(message.b), to: &totalsOfB)
+    let members = touched.isAlike ? nil : members(message.a.conversation)
+    differences.beginMessage()
+    if a.isCountedByMember || b.isCountedByMember {
+      addMembers(message.a, at, members)
+    } else {
+      people.add(at: at, room) { ledger, entries in
+        a.record(
+          in: &ledger, beside: b, members.map { PairLedger.Members($0.users, ranksOfB: $0.ranks) },
+          &differences, mentions: { a.mentions(of: message.a) }
+        ) { entries.add($0, $1, $2, $3) }
+      }
+    }
+    compared.changed = differences.changed
+    compared.gained = differences.gained
+    compared.lost = differences.lost
+    compared.mentionsLost = differences.mentionsLost
+    compared.everyoneMentionsLost = differences.everyoneMentionsLost
     return compared
   }
 
@@ -134,59 +155,54 @@ struct ComparingWorker {
     return (counts.recipientCount, counts.pushCount)
   }
 
-  /// Compares eight members at a time, as most have equal outcomes.
-  private mutating func addDifferences(_ users: [UInt32], _ compared: inout ComparedMessage) {
-    let count = codes.a.count
-    // Taken out meanwhile, so that it can grow beside the codes.
-    var differing = self.differing
-    self.differing = []
-    differing.removeAll(keepingCapacity: true)
-    defer { self.differing = differing }
-    unsafe codes.a.withUnsafeBytes { (a) -> Void in
-      unsafe codes.b.withUnsafeBytes { (b) -> Void in
-        var rank = 0
-        while rank + 8 <= count {
-          let difference =
-            unsafe a.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
-            ^ b.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
-          if difference != 0 {
-            for offset in 0..<8 where difference >> UInt64(offset * 8) & 0xFF != 0 {
-              differing.append(rank + offset)
-            }
-          }
-          rank += 8
-        }
-        while rank < count {
-          if unsafe a[rank] != b[rank] { differing.append(rank) }
-          rank += 1
+  /// Adds a message with the same outcomes in both worlds, which was decided in A.
+  private mutating func addEqual(_ at: Int64, _ room: Int) {
+    let a = timelines.a
+    if a.isCountedByMember {
+      a.writeCodes(into: &codes.a)
+      people.add(at: at, nil) { _, entries in
+        for (user, code) in zip(a.decidedMembers, codes.a) where code != 0 {
+          entries.add(user.rawValue, code, code, 1)
         }
       }
+      return
     }
-    compared.changed = differing.count
-    for rank in differing {
-      let (a, b) = (codes.a[rank], codes.b[rank])
-      changes[Int(a) << 8 | Int(b)] += 1
-      guard (a ^ b) & 1 != 0 else { continue }
-      if b & 1 != 0 { compared.gained += 1 } else { compared.lost += 1 }
-      note(users[rank], isGain: b & 1 != 0)
+    people.add(at: at, room) { ledger, entries in
+      a.recordEqual(in: &ledger) { entries.add($0, $1, $2, $3) }
     }
   }
 
-  /// Counts the pushes lost of a message that mentions recipients; the differing ranks are known.
-  private func addMentions(
-    _ mentions: (ranks: [Int], everyone: Bool), _ compared: inout ComparedMessage
-  ) {
-    for rank in mentions.ranks where codes.a[rank] & 1 != 0 && codes.b[rank] & 1 == 0 {
-      compared.mentionsLost += 1
+  /// Compares the members of a message one by one.
+  private mutating func addMembers(_ message: Message, _ at: Int64, _ members: ComparedMembers?) {
+    let (a, b) = timelines
+    a.writeCodes(into: &codes.a)
+    b.writeCodes(into: &codes.b)
+    members?.align(&codes.a, &codes.b)
+    people.add(at: at, nil) { _, entries in
+      func add(_ user: UInt32, _ index: Int) {
+        let (codeA, codeB) = (codes.a[index], codes.b[index])
+        if codeA | codeB == 0 { return }
+        entries.add(user, codeA, codeB, 1)
+        differences.add(codeA, codeB, 1)
+      }
+      if let users = members?.users {
+        for (index, user) in users.enumerated() { add(user, index) }
+      } else {
+        for (index, user) in a.decidedMembers.enumerated() { add(user.rawValue, index) }
+      }
     }
-    if mentions.everyone { compared.everyoneMentionsLost = compared.lost - compared.mentionsLost }
+    guard differences.lost > 0 else { return }
+    differences.addMentions(a.mentions(of: message)) { (codes.a[$0], codes.b[$0]) }
   }
 
-  private mutating func note(_ user: UInt32, isGain: Bool) {
-    let index = Int(user)
-    if index >= moved.count {
-      moved += Array(repeating: (0, 0), count: max(index + 1 - moved.count, moved.count))
-    }
-    if isGain { moved[index].gained += 1 } else { moved[index].lost += 1 }
+  /// Which members of the room of the message that was decided last are the same users.
+  private mutating func members(_ room: Identifier) -> ComparedMembers {
+    let (a, b) = timelines
+    let lists = (a.decidedMembershipVersion, b.decidedMembershipVersion)
+    if let known = known[room], known.lists == lists { return known.members }
+    let members = ComparedMembers(
+      pairs.numbers(ofA: a.decidedMembers, a), pairs.numbers(ofB: b.decidedMembers, a, b))
+    known[room] = Known(lists: lists, members: members)
+    return members
   }
 }

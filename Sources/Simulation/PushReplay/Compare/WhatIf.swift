@@ -81,9 +81,16 @@ public struct WhatIf: Sendable {
   /// - Complexity: O(users) for a field of users, O(users + memberships) with a condition on rooms,
   ///   O(records) for a file.
   @discardableResult public func apply(to fanout: Fanout) throws -> ChangeReach? {
+    var touched = TouchedRooms.none
+    return try apply(to: fanout, &touched)
+  }
+
+  /// The same, adding what may be touched.
+  func apply(to fanout: Fanout, _ touched: inout TouchedRooms) throws -> ChangeReach? {
     do {
       switch change {
       case .file(let path):
+        touched.addUnknown()
         if let mistake, wrongCondition != nil { throw problem(mistake) }
         var settings = FanoutSettings(app: fanout.app)
         let saysApp = try SettingsLoader.load(
@@ -98,23 +105,21 @@ public struct WhatIf: Sendable {
       case .app(let field, let value):
         var app = fanout.app
         try set(field, to: value, in: &app)
+        touched.addEverything()
         try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
       case .option(let name, let value):
         var app = fanout.app
         try setOption(name, to: value, in: &app)
+        touched.addEverything()
         try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
       case .users(let field, let value, let onlyUnset, let conditions):
         let target = try ChangeTarget(conditions, fanout, self)
         if conditions.contains(where: \.isOfRooms) {
           return try target.setLevel(
-            try roomLevel(field, value, fanout.app.rules), onlyUnset)
+            try roomLevel(field, value, fanout.app.rules), onlyUnset, &touched)
         }
         let field = try UserField(field, value, fanout.app.rules, self)
-        let ids = target.users
-        try fanout.update { (update) throws(FanoutError) in
-          for id in ids { try update.updateUser(id) { field.set(in: &$0, onlyUnset) } }
-        }
-        return ChangeReach(users: ids.count)
+        return try target.changeUsers(&touched) { field.set(in: &$0, onlyUnset) }
       }
     } catch let error as FanoutError {
       throw problem("\(error)")

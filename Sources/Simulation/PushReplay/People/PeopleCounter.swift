@@ -3,8 +3,8 @@ internal import PushModel
 
 /// Counts the pushes of each person and day: one thread's part, used on one thread at a time.
 ///
-/// Each room with messages on a day has a ledger for each side; at the end of the day the ledgers
-/// say what their members got.
+/// Each room with messages on a day has a ledger; at the end of the day the ledgers say what their
+/// members got. A comparison counts small rooms without one.
 ///
 /// - Memory: some 20 bytes for each membership in rooms with messages that day, 60 a user.
 final class PeopleCounter {
@@ -14,7 +14,7 @@ final class PeopleCounter {
     /// Pushes on both sides.
     var a: Int32 = 0
     var b: Int32 = 0
-    /// Messages that had the person as a recipient, on both sides.
+    /// Messages that had the person as a recipient, on either side.
     var recipient: Int32 = 0
   }
 
@@ -25,8 +25,9 @@ final class PeopleCounter {
   }
 
   private let clock: WeekClock
-  /// By the index of the conversation in the tally.
-  private var ledgers: (a: [MemberLedger?], b: [MemberLedger?]) = ([], [])
+  /// By the index of the conversation in the tally: of a replay, and of a comparison.
+  private var ledgers: [Int: MemberLedger] = [:]
+  private var pairLedgers: [Int: PairLedger] = [:]
   /// The rooms that had a message on this day, and on the one before.
   private var rooms: (now: Set<Int>, before: Set<Int>) = ([], [])
   private var day = Int.min
@@ -41,28 +42,41 @@ final class PeopleCounter {
   /// Suppressed decisions of people who were not reached, by user and outcome.
   var suppressed: SuppressedRows { entries.suppressed }
 
-  /// Adds a message that was just decided on one side; messages come in the order of time.
+  /// Pushes that users gained and lost on the second side, by their numbers.
+  var moved: [(gained: Int32, lost: Int32)] { entries.moved }
+
+  /// Adds a message of a replay that was just decided; messages come in the order of time.
   ///
   /// - Parameters:
   ///   - at: its instant in milliseconds.
   ///   - room: the index of its conversation.
   ///   - timeline: what decided it.
-  ///   - isB: whether it is of the second side.
   ///   - users: the numbers of users.
   func add(
-    at: Int64, _ room: Int, _ timeline: FanoutTimeline, isB: Bool = false,
-    users: ([UserIndex]) -> [UInt32]
+    at: Int64, _ room: Int, _ timeline: FanoutTimeline, users: ([UserIndex]) -> [UInt32]
   ) {
     advance(to: at)
-    if rooms.now.insert(room).inserted {
-      while room >= ledgers.a.count { ledgers.a.append(nil) }
-      while entries.hasTwoSides, room >= ledgers.b.count { ledgers.b.append(nil) }
-    }
+    rooms.now.insert(room)
     withEntries { entries in
-      if isB {
-        timeline.record(in: &ledgers.b[room], users: users) { entries.addB($0, $1, $2) }
+      timeline.record(in: &ledgers[room], users: users) { entries.add($0, $1, $2) }
+    }
+  }
+
+  /// Adds a message of a comparison that was just decided.
+  ///
+  /// - Parameters:
+  ///   - at: its instant in milliseconds.
+  ///   - room: the index of its conversation; nil for one that is counted member by member.
+  ///   - body: adds to the room's ledger, and to what people got.
+  func add(at: Int64, _ room: Int?, _ body: (inout PairLedger?, inout DayEntries) -> Void) {
+    advance(to: at)
+    withEntries { entries in
+      if let room {
+        rooms.now.insert(room)
+        body(&pairLedgers[room], &entries)
       } else {
-        timeline.record(in: &ledgers.a[room], users: users) { entries.addA($0, $1, $2) }
+        var none: PairLedger?
+        body(&none, &entries)
       }
     }
   }
@@ -91,13 +105,13 @@ final class PeopleCounter {
   private func endDay() {
     withEntries { entries in
       for room in rooms.now {
-        ledgers.a[room]?.flush { entries.addA($0, $1, $2) }
-        if entries.hasTwoSides { ledgers.b[room]?.flush { entries.addB($0, $1, $2) } }
+        ledgers[room]?.flush { entries.add($0, $1, $2) }
+        pairLedgers[room]?.flush { entries.add($0, $1, $2, $3) }
       }
     }
     for room in rooms.before where !rooms.now.contains(room) {
-      ledgers.a[room] = nil
-      if entries.hasTwoSides { ledgers.b[room] = nil }
+      ledgers[room] = nil
+      pairLedgers[room] = nil
     }
     rooms = ([], rooms.now)
     let all = entries.end()
@@ -118,31 +132,40 @@ final class PeopleCounter {
 }
 
 /// What people got on the day that has not ended.
-private struct DayEntries {
+struct DayEntries {
   let hasTwoSides: Bool
   private var entries: [PeopleCounter.Entry] = []
   /// For each user one more than the index of the entry; 0 for none.
   private var entryOf: [UInt32] = []
   /// The users who got a push on a day before.
   private var isReached: [Bool] = []
-  private(set) var suppressed = SuppressedRows()
+  private(set) fileprivate var suppressed = SuppressedRows()
+  /// Over all days, by user.
+  private(set) fileprivate var moved: [(gained: Int32, lost: Int32)] = []
 
-  init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
+  fileprivate init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
 
-  mutating func addA(_ user: UInt32, _ code: UInt8, _ count: Int) {
+  /// Adds to what a user got in a replay.
+  fileprivate mutating func add(_ user: UInt32, _ code: UInt8, _ count: Int) {
     let entry = entry(of: user)
     entries[entry].recipient += Int32(truncatingIfNeeded: count)
     if code & 1 != 0 {
       entries[entry].a += Int32(truncatingIfNeeded: count)
-    } else if !hasTwoSides, !isReached[Int(user)] {
+    } else if !isReached[Int(user)] {
       suppressed.add(count, user: Int(user), code)
     }
   }
 
-  mutating func addB(_ user: UInt32, _ code: UInt8, _ count: Int) {
+  /// Adds to what a user got in a comparison: so often the outcomes of two codes, one of which may be
+  /// 0 for none.
+  mutating func add(_ user: UInt32, _ a: UInt8, _ b: UInt8, _ count: Int) {
     let entry = entry(of: user)
-    entries[entry].recipient += Int32(truncatingIfNeeded: count)
-    if code & 1 != 0 { entries[entry].b += Int32(truncatingIfNeeded: count) }
+    let count = Int32(truncatingIfNeeded: count)
+    entries[entry].recipient += count
+    if a & 1 != 0 { entries[entry].a += count }
+    if b & 1 != 0 { entries[entry].b += count }
+    guard (a ^ b) & 1 != 0 else { return }
+    if b & 1 != 0 { moved[Int(user)].gained += count } else { moved[Int(user)].lost += count }
   }
 
   private mutating func entry(of user: UInt32) -> Int {
@@ -150,7 +173,11 @@ private struct DayEntries {
     if index >= entryOf.count {
       let more = max(index + 1 - entryOf.count, entryOf.count / 4)
       entryOf += [UInt32](repeating: 0, count: more)
-      isReached += [Bool](repeating: false, count: more)
+      if hasTwoSides {
+        moved += Array(repeating: (0, 0), count: more)
+      } else {
+        isReached += [Bool](repeating: false, count: more)
+      }
     }
     if entryOf[index] == 0 {
       entries.append(PeopleCounter.Entry(user: user))
@@ -162,10 +189,10 @@ private struct DayEntries {
   /// Ends the day.
   ///
   /// - Returns: those who were recipients on it.
-  mutating func end() -> [PeopleCounter.Entry] {
+  fileprivate mutating func end() -> [PeopleCounter.Entry] {
     for entry in entries {
       entryOf[Int(entry.user)] = 0
-      if entry.a > 0 { isReached[Int(entry.user)] = true }
+      if !hasTwoSides, entry.a > 0 { isReached[Int(entry.user)] = true }
     }
     var all: [PeopleCounter.Entry] = []
     swap(&all, &entries)

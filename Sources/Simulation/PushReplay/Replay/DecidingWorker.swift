@@ -20,8 +20,13 @@ struct MessageBatch: Sendable {
   /// so that one timeline keeps the conversation and applies changes to it. If that worker has much
   /// more to do than others, the one that has least.
   func worker(ofConversation index: UInt32) -> Int {
+    Self.worker(ofConversation: index, parts, messages.count)
+  }
+
+  /// The same of so many messages in parts.
+  static func worker(ofConversation index: UInt32, _ parts: [[Int]], _ count: Int) -> Int {
     let worker = Int(index) % parts.count
-    if parts[worker].count <= 16 + messages.count * 3 / (parts.count * 2) { return worker }
+    if parts[worker].count <= 16 + count * 3 / (parts.count * 2) { return worker }
     return parts.indices.min { parts[$0].count < parts[$1].count } ?? worker
   }
 }

@@ -1,0 +1,127 @@
+internal import PushModel
+internal import Synchronization
+
+/// Where the outcomes of messages differ between two timelines.
+package struct OutcomeDifferences {
+  /// How often a code of A met another one of B, at 256 times the first and the second.
+  package private(set) var changes = [Int](repeating: 0, count: 65_536)
+  /// Of the message at hand: outcomes that differ, pushes in B only, pushes in A only, and of these
+  /// whose message mentions the recipient by name, and else everyone.
+  package private(set) var changed = 0
+  package private(set) var gained = 0
+  package private(set) var lost = 0
+  package private(set) var mentionsLost = 0
+  package private(set) var everyoneMentionsLost = 0
+
+  package init() {}
+
+  /// Begins another message.
+  package mutating func beginMessage() {
+    (changed, gained, lost, mentionsLost, everyoneMentionsLost) = (0, 0, 0, 0, 0)
+  }
+
+  /// Adds the outcomes of so many recipients.
+  package mutating func add(_ a: UInt8, _ b: UInt8, _ count: Int) {
+    if a == b { return }
+    changed += count
+    changes[Int(a) << 8 | Int(b)] += count
+    if a & 1 < b & 1 { gained += count }
+    if a & 1 > b & 1 { lost += count }
+  }
+
+  /// Counts the pushes lost of a message that mentions recipients.
+  ///
+  /// - Parameter codes: the outcomes of a member of A.
+  package mutating func addMentions(
+    _ mentions: (ranks: [Int], everyone: Bool), _ codes: (Int) -> (a: UInt8, b: UInt8)
+  ) {
+    for rank in mentions.ranks {
+      let (a, b) = codes(rank)
+      if a & 1 > b & 1 { mentionsLost += 1 }
+    }
+    if mentions.everyone { everyoneMentionsLost = lost - mentionsLost }
+  }
+}
+
+extension FanoutTimeline {
+  /// The most members of a conversation that are worth no ledger.
+  private static let smallSize = CachedConversation.tableSize
+
+  /// Whether the message that was decided last went to few members, or to nobody: these are counted
+  /// one by one.
+  package var isCountedByMember: Bool {
+    result.memberCount <= Self.smallSize || result.storage.isFromTables
+  }
+
+  /// Adds the message that was decided last to the ledger of its conversation, and where its outcomes
+  /// differ from those of another timeline.
+  ///
+  /// - Precondition: ``isCountedByMember`` is false on both sides.
+  /// - Parameters:
+  ///   - ledger: that of the conversation; nil for none yet. One of other members or settings is
+  ///     closed, and replaced.
+  ///   - other: what has decided the same message for B.
+  ///   - members: who the members are; nil if both sides have the same, who are called by their
+  ///     indices.
+  ///   - mentions: whom of A's members the message mentions; asked for when pushes are lost.
+  ///   - emit: called with what members got.
+  /// - Complexity: O(pairs of states + mentions + members whose state changes); O(members) when
+  ///   words or quiet hours changed, and when a ledger begins.
+  package func record(
+    in ledger: inout PairLedger?, beside other: FanoutTimeline, _ members: PairLedger.Members?,
+    _ differences: inout OutcomeDifferences, mentions: () -> (ranks: [Int], everyone: Bool),
+    _ emit: PairLedger.Emit
+  ) {
+    guard let a = basisOfLedger(), let b = other.basisOfLedger() else { return }
+    var scratch = PairLedger.Scratch()
+    swap(&scratch, &self.scratch)
+    defer { swap(&scratch, &self.scratch) }
+    var made = begin(&ledger, a, b, members, &scratch, emit)
+    let table = unsafe made.add(result.codes, other.result.codes)
+    made.addDifferences(table, to: &differences)
+    made.correct(table, result, other.result, &scratch, emit) { differences.add($0, $1, $2) }
+    if differences.lost > 0 {
+      differences.addMentions(mentions()) { made.codes(ofMember: $0, table, scratch) }
+    }
+    ledger = made
+  }
+
+  /// The same of a message whose outcomes are the same on both sides.
+  package func recordEqual(in ledger: inout PairLedger?, _ emit: PairLedger.Emit) {
+    guard let a = basisOfLedger() else { return }
+    var scratch = PairLedger.Scratch()
+    swap(&scratch, &self.scratch)
+    defer { swap(&scratch, &self.scratch) }
+    var made = begin(&ledger, a, nil, nil, &scratch, emit)
+    let table = unsafe made.add(result.codes, nil)
+    made.correct(table, result, nil, &scratch, emit) { _, _, _ in }
+    ledger = made
+  }
+
+  /// Takes out the ledger of a conversation, brought to the message, or a new one.
+  private func begin(
+    _ ledger: inout PairLedger?, _ a: DecidedConversation, _ b: DecidedConversation?,
+    _ members: PairLedger.Members?, _ scratch: inout PairLedger.Scratch, _ emit: PairLedger.Emit
+  ) -> PairLedger {
+    // Taken out, so that its arrays have one owner and are changed in place.
+    if var known = ledger.take() {
+      if known.isOf(a, b) {
+        known.follow(a, b, &scratch, emit)
+        return known
+      }
+      known.flush(emit)
+    }
+    return PairLedger(
+      a, b, members ?? PairLedger.Members(decidedMembers.map(\.rawValue)), &scratch)
+  }
+
+  private func basisOfLedger() -> DecidedConversation? {
+    guard let conversation = exactConversation(), let quiet = result.storage.quiet else {
+      return nil
+    }
+    return DecidedConversation(
+      conversation: conversation, quiet: quiet,
+      revision: conversation.revision.load(ordering: .relaxed),
+      key: MemberListKey(conversation.target))
+  }
+}
