@@ -149,8 +149,10 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case .setConversationTypeNotificationLevel: .setConversationTypeNotificationLevel
     case .setNotificationQuietHours: .setNotificationQuietHours
     case .removeNotificationQuietHours: .removeNotificationQuietHours
-    case .setUltraGroupConversationDefaultNotificationLevel: .setUltraGroupConversationDefaultNotificationLevel
-    case .setUltraGroupConversationChannelDefaultNotificationLevel: .setUltraGroupConversationChannelDefaultNotificationLevel
+    case .setUltraGroupConversationDefaultNotificationLevel:
+      .setUltraGroupConversationDefaultNotificationLevel
+    case .setUltraGroupConversationChannelDefaultNotificationLevel:
+      .setUltraGroupConversationChannelDefaultNotificationLevel
     case .setPushReceiveStatus: .setPushReceiveStatus
     case .setTimeZone: .setTimeZone
     case .addMember: .addMember
