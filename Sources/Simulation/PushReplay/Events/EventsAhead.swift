@@ -32,7 +32,7 @@ final class EventsAhead {
 
   private struct Reader {
     let events: ReplayEvents
-    let fanout: Fanout
+    let fanout: Fanout?
     let skipped: SkippedLines
     let size: Int
     var isOver = false
@@ -61,6 +61,7 @@ final class EventsAhead {
 
     /// Looks up the users of presence together, so that the cache misses of one wait for no other's.
     private func findUsers(_ items: inout [Item]) {
+      guard let fanout else { return }
       var found: [(item: Int, change: PresenceChange)] = []
       for (index, item) in items.enumerated() {
         if case .event(.presence(let change), _, _) = item { found.append((index, change)) }
@@ -86,15 +87,16 @@ final class EventsAhead {
   /// Opens the files, as ``ReplayEvents`` does.
   ///
   /// - Parameters:
-  ///   - fanout: knows the users.
+  ///   - fanout: knows the users of presence; nil if their indices are not asked for.
   ///   - isPaced: whether the events are waited for, so that few are read ahead.
   init(
-    _ files: ReplayFiles, on fanout: Fanout, isPaced: Bool, skipped: ((FileProblem) -> Void)?
+    _ files: ReplayFiles, rules: RuleSet, on fanout: Fanout? = nil, isPaced: Bool = false,
+    skipped: ((FileProblem) -> Void)?
   ) throws(FileProblem) {
     self.skipped = skipped
     let lines = SkippedLines()
     let events = try ReplayEvents(
-      files, rules: fanout.app.rules, skipped: skipped.map { _ in { lines.problems.append($0) } })
+      files, rules: rules, skipped: skipped.map { _ in { lines.problems.append($0) } })
     pipeline = OrderedPipeline(
       threads: 1, depth: isPaced ? 1 : 4,
       makeWorker: {

@@ -40,7 +40,7 @@ extension Replayer {
   ) throws -> ReplayResult {
     try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
     let events = try EventsAhead(
-      files, on: fanout, isPaced: options.speed != nil, skipped: skipped)
+      files, rules: fanout.app.rules, on: fanout, isPaced: options.speed != nil, skipped: skipped)
     var options = options
     if let text = heldRows?.text {
       options.holds = true
