@@ -29,7 +29,6 @@ import Testing
 
   /// What each command's bar is called, and what has to be there before it.
   private static let commands: [(title: String, words: [String], before: String)] = [
-    ("loading", ["evaluate", "--format", "counts"] + world + messages, ""),
     ("deciding", ["evaluate", "--format", "ndjson"] + world + messages, ""),
     ("opening", ["evaluate", "--store", "a.store"] + messages, "rm a.store.snapshot"),
     ("rendering", ["render"] + world + messages, ""),
@@ -40,8 +39,7 @@ import Testing
     (
       "generating", ["generate", "--output", "other"] + size, ""
     ),
-    ("reading", ["store", "import", "--store", "b.store"] + world, ""),
-    ("importing", ["store", "import", "--store", "b.store"] + world, ""),
+    ("(reading|importing)", ["store", "import", "--store", "b.store"] + world, ""),
     ("exporting", ["store", "export", "--store", "a.store"], ""),
     ("checking", ["store", "check", "--store", "a.store"], ""),
     ("copying", ["store", "backup", "--store", "a.store", "--output", "b.store"], ""),
@@ -59,12 +57,16 @@ import Testing
   func everyCommandShowsHowFarItIs() throws {
     try Self.withWorld { place in
       for (title, words, before) in Self.commands {
-        try place.shell("rm -rf copy; mkdir copy; cp -r world a.store* copy; cd copy; \(before)")
         let copy = Workplace(url: place.url.appending(path: "copy"))
         // How much time is left is said when the first hundredth is done.
         let bar = try Regex(title + #" \[[#.]+\] \d+ %, \d+ s left"#)
-        let files = Set(copy.names())
-        let shown = try copy.screen(of: words) { $0.contains(bar) }
+        var (files, shown) = (Set<String>(), "")
+        // A machine that is busy may give a command so much time at once that it is done before.
+        for _ in 0..<4 where !shown.contains(bar) {
+          try place.shell("rm -rf copy; mkdir copy; cp -r world a.store* copy; cd copy; \(before)")
+          files = Set(copy.names())
+          shown = try copy.screen(of: words) { $0.contains(bar) }
+        }
         #expect(shown.contains(bar), "\(words): \(shown.suffix(300))")
         // It was interrupted then. A log that SQLite leaves is removed by who opens the store next.
         let left = copy.names().filter { !files.contains($0) && !$0.hasSuffix("-shm") }
