@@ -106,7 +106,7 @@ import Testing
       connection, "/v1/explain", #"{"message":\#(message),"user":"u\#(user)"}"#,
       "application/json"
     ).text
-    guard let hours = text.firstMatch(of: #/"found":"(\d+):(\d+)-(\d+):(\d+),/#) else { return 0 }
+    guard let hours = text.firstMatch(of: #/"found":"(\d+):(\d+)-(\d+):(\d+);/#) else { return 0 }
     let parts = [hours.1, hours.2, hours.3, hours.4].compactMap { Int($0) }
     return (parts[0] * 60 + parts[1]) * 1440 + parts[2] * 60 + parts[3]
   }
