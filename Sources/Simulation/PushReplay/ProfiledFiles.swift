@@ -37,8 +37,7 @@ extension WorkloadProfile {
     skipped: ((FileProblem) -> Void)?,
     progress: (_ count: Int, _ share: Double?) -> Void
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
-    let events = try EventsAhead(
-      files, rules: settings.app.rules, isPaced: false, skipped: skipped)
+    let events = try EventsAhead(files, rules: settings.app.rules, skipped: skipped)
     var profiler = WorkloadProfiler(
       settings, leavingOut: leftOut, zoneName: ZoneLinks.canonicalName, threads: Fanout.coreCount)
     var clocks = SenderClocks(settings, files.unknownZones)

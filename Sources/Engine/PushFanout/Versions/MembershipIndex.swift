@@ -125,9 +125,6 @@ final class MembershipIndex: Sendable {
       built = index.state.withLock { $0.built }
     }
 
-    /// Whether both are of one index, and not of one that was discarded and built again.
-    func isSame(as other: Reader) -> Bool { built === other.built }
-
     /// Whether the memberships in a conversation are listed: not if it had too few members.
     ///
     /// - Complexity: O(log conversations).

@@ -82,7 +82,7 @@ extension OnlineUsers {
   /// - Parameters:
   ///   - range: which of the changes; those behind them are prefetched.
   ///   - cache: what kept the conversations.
-  /// - Complexity: O(memberships of the users).
+  /// - Complexity: O(memberships of the users in large conversations).
   func apply(
     _ changes: [UserPresenceChange], _ range: Range<Int>, _ version: EngineVersion,
     _ cache: ConversationCache
