@@ -67,6 +67,11 @@ struct StoreWriter {
     try #require(isPrinted, "\(lines.suffix(3))")
   }
 
+  /// Stops it where it is; what it has locked stays so.
+  func stop() {
+    _ = Glibc.kill(process.processIdentifier, SIGSTOP)
+  }
+
   /// Ends it as a loss of power does, as far as the process can tell.
   func kill() {
     _ = Glibc.kill(process.processIdentifier, SIGKILL)

@@ -37,6 +37,8 @@ import Testing
       let writer = try StoreWriter(["write", path, "1", "0", "1000000"], in: folder)
       defer { writer.kill() }
       try writer.wait(for: "ack")
+      // It would end at its next write, which finds that the file has two names.
+      writer.stop()
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       for name in names where name.hasPrefix("s.") {
         try FileManager.default.removeItem(at: folder.appending(path: name))
