@@ -45,7 +45,7 @@ import Testing
     var localHours = [Int](repeating: 0, count: 24)
 
     init(_ timeline: FanoutTimeline, _ message: Message) {
-      timeline.keepsConversations = true
+      timeline.keepsLargeConversations = true
       counts = timeline.counts(message, held: &held) { released[$0, default: 0] += $1 }
       released = released.filter { $0.value != 0 }
       timeline.addPushes(byLocalHour: &localHours)

@@ -55,7 +55,7 @@ import Testing
     // Without the index nothing is kept when presence changes.
     if seed != 3 { fanout.indexMemberships(above: random.pick([0, 100, 1000])) }
     let timeline = FanoutTimeline(fanout.currentVersion)
-    timeline.keepsConversations = seed == 2
+    timeline.keepsLargeConversations = seed == 2
     var online: [Identifier: Bool] = [:]
     var now = RandomWorld.noon
     var onlineCount = 0

@@ -233,6 +233,7 @@ extension CachedConversation {
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe words[rank].store(word.bits, ordering: .releasing)
     changing.patternRuns.move(from: before, to: word)
+    changing.followed?.note(rank, from: before, to: word)
     var index = 0
     while index < tallied.count {
       let (slot, levels) = (tallied[index].slot, tallied[index].levels)

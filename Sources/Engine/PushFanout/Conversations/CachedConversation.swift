@@ -115,8 +115,8 @@ internal import Synchronization
     var tallied: [ScheduleLevels?] = []
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
-    /// Sums that a timeline keeps up.
-    var followed: FollowedWords?
+    /// What a timeline keeps up from message to message.
+    var followed: FollowedMembers?
 
     /// The words before and after each event, as numbers.
     func eventWords(_ number: (MemberWord) -> UInt32) -> [UInt32] {

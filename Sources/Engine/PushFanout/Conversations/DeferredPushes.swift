@@ -63,36 +63,22 @@ struct DeferredPushes {
 
   /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
   /// nil if the member is not suppressed or never gets one.
+  ///
+  /// - Parameter word: the member's; nil for a member with a mute or a grace that has not ended.
   mutating func release(
-    of rank: Int, _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int,
-    at now: Int64, _ version: EngineVersion
-  ) -> (at: Int64, code: UInt8)? {
-    release(
-      of: rank, hasEvents: conversation.hasLaterEvent(rank), conversation, quiet, messageClass,
-      at: now, version)
-  }
-
-  /// The same when it is known whether the member has a mute or a grace that has not ended.
-  mutating func release(
-    of rank: Int, hasEvents: Bool, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    of rank: Int, _ word: MemberWord?, _ target: ConversationTarget, _ quiet: ScheduleLevels,
     _ messageClass: Int, at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
-    if hasEvents {
-      return releaseByEvents(of: rank, conversation, messageClass, at: now, MemberResolver(version))
+    guard let word else {
+      return releaseByEvents(of: rank, target, messageClass, at: now, MemberResolver(version))
     }
-    return release(of: conversation.word(rank), conversation, quiet, messageClass, version)
-  }
-
-  private mutating func release(
-    of word: MemberWord, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
-    _ messageClass: Int, _ version: EngineVersion
-  ) -> (at: Int64, code: UInt8)? {
-    let codes = unsafe conversation.target.rules.codes(messageClass)
-    let code = unsafe codes[Int(word.state(quiet.levels, conversation.stateByBase))]
+    let codes = unsafe target.rules.codes(messageClass)
+    let statesByBase = unsafe target.rules.statesByBase
+    let code = unsafe codes[Int(word.state(quiet.levels, statesByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     forEachLaterLevel(of: word.schedule, version) { second, level in
-      let state = unsafe conversation.stateByBase[Int(level) << MemberWord.baseBits | word.base]
+      let state = unsafe statesByBase[Int(level) << MemberWord.baseBits | word.base]
       guard unsafe codes[Int(state)] & 1 != 0 else { return true }
       found = second
       return false
@@ -124,10 +110,10 @@ struct DeferredPushes {
 
   /// The same for a member with mutes or graces that have not ended, event by event.
   private func releaseByEvents(
-    of rank: Int, _ conversation: CachedConversation, _ messageClass: Int, at now: Int64,
+    of rank: Int, _ target: ConversationTarget, _ messageClass: Int, at now: Int64,
     _ resolver: MemberResolver
   ) -> (at: Int64, code: UInt8)? {
-    let (target, tables) = (conversation.target, resolver.version.tables)
+    let tables = resolver.version.tables
     let codes = unsafe target.rules.codes(messageClass)
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     if tables.isRefused(user) { return nil }
@@ -136,7 +122,7 @@ struct DeferredPushes {
       let level = tables.quietBits(tables.schedules[Int(user)], at: at) >> 3
       let base = resolver.word(rank, target, at: at).base
       return unsafe codes[
-        Int(conversation.stateByBase[Int(level) << MemberWord.baseBits | base])]
+        Int(target.rules.statesByBase[Int(level) << MemberWord.baseBits | base])]
     }
     let suppressed = code(now)
     guard Self.suppressed[Int(suppressed)] else { return nil }
@@ -167,7 +153,7 @@ extension CachedConversation {
   /// members, whose decisions are not suppressed.
   ///
   /// - Complexity: O(later events of members).
-  fileprivate func hasLaterEvent(_ rank: Int) -> Bool {
+  func hasLaterEvent(_ rank: Int) -> Bool {
     if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnknown { return false }
     return changing.withLock { changing in
       let positions = changing.laterMemberEvents()
@@ -176,25 +162,20 @@ extension CachedConversation {
   }
 
   /// The members with events after the instant of the words, with numbers that change when they
-  /// do.
+  /// do; nil if the numbers are still these.
   ///
   /// - Complexity: O(later events of members), O(events) the first time.
-  func laterEvents() -> (revision: UInt, count: Int, ranks: Set<UInt32>) {
+  func laterEvents(
+    unless known: (revision: UInt, count: Int)?
+  ) -> (revision: UInt, count: Int, ranks: Set<UInt32>)? {
     changing.withLock { changing in
+      if let known, (changing.eventsRevision, changing.eventCount) == known { return nil }
       let positions = changing.laterMemberEvents()
       return (
         changing.eventsRevision, changing.eventCount,
         Set(positions.map { changing.events[$0].rank })
       )
     }
-  }
-
-  /// The same; nil if the numbers are still these.
-  func laterEvents(
-    unless known: (revision: UInt, count: Int)
-  ) -> (revision: UInt, count: Int, ranks: Set<UInt32>)? {
-    let isKnown = changing.withLock { ($0.eventsRevision, $0.eventCount) == known }
-    return isKnown ? nil : laterEvents()
   }
 }
 

@@ -66,53 +66,49 @@ extension FanoutTimeline {
   ///   - mentions: whom of A's members the message mentions; asked for when pushes are lost.
   ///   - emit: called with what members got.
   /// - Complexity: O(pairs of states + mentions + members whose state changes); O(members) when
-  ///   words or quiet hours changed, and when a ledger begins.
+  ///   a ledger begins, and on another date.
   package func record(
-    in ledger: inout PairLedger?, beside other: FanoutTimeline, _ members: PairLedger.Members?,
+    in ledger: inout OutcomeLedger?, beside other: FanoutTimeline,
+    _ members: OutcomeLedger.Members?,
     _ differences: inout OutcomeDifferences, mentions: () -> (ranks: [Int], everyone: Bool),
-    _ emit: PairLedger.Emit
+    _ emit: OutcomeLedger.Emit
   ) {
     guard let a = basisOfLedger(), let b = other.basisOfLedger() else { return }
-    var scratch = PairLedger.Scratch()
-    swap(&scratch, &self.scratch)
-    defer { swap(&scratch, &self.scratch) }
-    var made = begin(&ledger, a, b, members, &scratch, emit)
+    var made = begin(&ledger, a, b, members, emit)
     let table = unsafe made.add(result.codes, other.result.codes)
     made.addDifferences(table, to: &differences)
-    made.correct(table, result, other.result, &scratch, emit) { differences.add($0, $1, $2) }
+    made.correct(table, result, other.result, &corrections, emit) {
+      differences.add($0, $1, $2)
+    }
     if differences.lost > 0 {
-      differences.addMentions(mentions()) { made.codes(ofMember: $0, table, scratch) }
+      differences.addMentions(mentions()) { made.codes(ofMember: $0, table, corrections) }
     }
     ledger = made
   }
 
   /// The same of a message whose outcomes are the same on both sides.
-  package func recordEqual(in ledger: inout PairLedger?, _ emit: PairLedger.Emit) {
+  package func recordEqual(in ledger: inout OutcomeLedger?, _ emit: OutcomeLedger.Emit) {
     guard let a = basisOfLedger() else { return }
-    var scratch = PairLedger.Scratch()
-    swap(&scratch, &self.scratch)
-    defer { swap(&scratch, &self.scratch) }
-    var made = begin(&ledger, a, nil, nil, &scratch, emit)
+    var made = begin(&ledger, a, nil, nil, emit)
     let table = unsafe made.add(result.codes, nil)
-    made.correct(table, result, nil, &scratch, emit) { _, _, _ in }
+    made.correct(table, result, nil, &corrections, emit) { _, _, _ in }
     ledger = made
   }
 
   /// Takes out the ledger of a conversation, brought to the message, or a new one.
   private func begin(
-    _ ledger: inout PairLedger?, _ a: DecidedConversation, _ b: DecidedConversation?,
-    _ members: PairLedger.Members?, _ scratch: inout PairLedger.Scratch, _ emit: PairLedger.Emit
-  ) -> PairLedger {
+    _ ledger: inout OutcomeLedger?, _ a: DecidedConversation, _ b: DecidedConversation?,
+    _ members: OutcomeLedger.Members?, _ emit: OutcomeLedger.Emit
+  ) -> OutcomeLedger {
     // Taken out, so that its arrays have one owner and are changed in place.
     if var known = ledger.take() {
       if known.isOf(a, b) {
-        known.follow(a, b, &scratch, emit)
+        known.follow(a, b, emit)
         return known
       }
       known.flush(emit)
     }
-    return PairLedger(
-      a, b, members ?? PairLedger.Members(decidedMembers.map(\.rawValue)), &scratch)
+    return OutcomeLedger(a, b, members ?? OutcomeLedger.Members(decidedMembers.map(\.rawValue)))
   }
 
   private func basisOfLedger() -> DecidedConversation? {
@@ -120,8 +116,7 @@ extension FanoutTimeline {
       return nil
     }
     return DecidedConversation(
-      conversation: conversation, quiet: quiet,
-      revision: conversation.revision.load(ordering: .relaxed),
-      key: MemberListKey(conversation.target))
+      members: following(conversation, quiet) { members, _ in members },
+      stateCount: conversation.stateCount, key: MemberListKey(conversation.target))
   }
 }

@@ -19,8 +19,8 @@ extension FanoutTimeline {
   ) -> FanoutCounts {
     held = FanoutCounts()
     guard let deferring = deferring(message) else { return result.counts }
-    if result.filter == nil {
-      addHeld(deferring, &held, released)
+    if result.filter == nil, let conversation = deferring.conversation {
+      addHeld(deferring, conversation, &held, released)
     } else {
       forEachHeld(deferring) { _, at, code in
         held.add(code, 1)
@@ -54,7 +54,9 @@ extension FanoutTimeline {
 
   /// A message that was decided, and what its deferred decisions follow from.
   private struct Deferring {
-    let conversation: CachedConversation
+    let target: ConversationTarget
+    /// nil for a small one that was answered from the tables.
+    let conversation: CachedConversation?
     let quiet: ScheduleLevels
     let plan: MessagePlan
     /// The last instant before the message expires.
@@ -65,25 +67,28 @@ extension FanoutTimeline {
 
   /// Decides a message; nil if nothing of it can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
-    // What is found is kept with the conversation.
-    decide(message, .none)
-    guard let conversation = exactConversation(), let quiet = result.storage.quiet else {
-      return nil
-    }
-    let plan = MessagePlan(message, conversation.target, engineVersion.tables)
+    // What is found is kept with the conversation, if it is not small.
+    decide(message, .small)
+    guard result.memberCount > 0, let quiet = result.storage.quiet else { return nil }
+    let conversation = result.storage.isFromTables ? nil : exactConversation()
+    let target =
+      conversation?.target
+      ?? ConversationTarget(result.conversation, channel: message.channel, engineVersion.tables)
+    let plan = MessagePlan(message, target, engineVersion.tables)
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
     if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
       let tables = engineVersion.tables
       mentions.forEachUser(in: tables) { user in
-        let rank = tables.rank(of: user, in: conversation.target.memberRow)
+        let rank = tables.rank(of: user, in: target.memberRow)
         if let rank, rank != result.sender { named.append(rank) }
       }
       if named.count > 1 { named = Set(named).sorted() }
     }
     deferred.prepare(quiet, engineVersion)
     return Deferring(
-      conversation: conversation, quiet: quiet, plan: plan, limit: expiry(message), named: named)
+      target: target, conversation: conversation, quiet: quiet, plan: plan,
+      limit: expiry(message), named: named)
   }
 
   /// The conversation of the result, with words that hold for its version and instant.
@@ -103,11 +108,12 @@ extension FanoutTimeline {
   }
 
   private func addHeld(
-    _ deferring: Deferring, _ held: inout FanoutCounts, _ released: (Int64, Int) -> Void
+    _ deferring: Deferring, _ conversation: CachedConversation, _ held: inout FanoutCounts,
+    _ released: (Int64, Int) -> Void
   ) {
     let plan = deferring.plan
-    let pushes = following(deferring.conversation, deferring.quiet) {
-      $0.held(plan.messageClass, $1)
+    let pushes = following(conversation, deferring.quiet) {
+      $0.held(plan.messageClass, conversation, $1)
     }
     pushes.forEach { at, code, count in
       guard at <= deferring.limit else { return }
@@ -127,14 +133,14 @@ extension FanoutTimeline {
     }
   }
 
-  /// Calls `body` with sums over the members of a conversation that are followed to a message, and
-  /// with what members are counted as.
+  /// Calls `body` with the members of a conversation, followed to a message, and with what they are
+  /// counted as.
   ///
-  /// - Complexity: O(schedules of the members + members that changed since the conversation's last
-  ///   message); O(members) the first time.
+  /// - Complexity: O(transitions + members that changed since the conversation's last message);
+  ///   O(members) the first time, and on another date.
   func following<Value>(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels,
-    _ body: (FollowedWords, FollowedWords.Counting) -> Value
+    _ body: (FollowedMembers, FollowedMembers.Counting) -> Value
   ) -> Value {
     let version = engineVersion
     localPushes.prepare(version.tables)
@@ -145,15 +151,19 @@ extension FanoutTimeline {
     swap(&finder, &deferred)
     defer { swap(&finder, &deferred) }
     let now = result.instant
-    let counting = FollowedWords.Counting(
-      zone: { zones.zone(ofSchedule: $0) }, next: { finder.nextTransition(of: $0, version) },
+    let counting = FollowedMembers.Counting(
+      zone: { zones.zone(ofSchedule: $0) },
       release: { rank, messageClass, hasEvents in
         finder.release(
-          of: rank, hasEvents: hasEvents, conversation, quiet, messageClass, at: now, version)
+          of: rank, hasEvents ? nil : conversation.word(rank), conversation.target, quiet,
+          messageClass, at: now, version)
       })
     let known = conversation.changing.withLock { $0.followed }
-    if let known, known.follow(conversation, quiet, counting) { return body(known, counting) }
-    let made = FollowedWords(conversation, quiet)
+    if let known {
+      known.follow(conversation, quiet, counting)
+      return body(known, counting)
+    }
+    let made = FollowedMembers(conversation, quiet)
     conversation.changing.withLock { $0.followed = made }
     return body(made, counting)
   }
@@ -162,17 +172,30 @@ extension FanoutTimeline {
     of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
-      of: rank, deferring.conversation, deferring.quiet, messageClass, at: result.instant,
-      engineVersion)
+      of: rank, word(rank, deferring), deferring.target, deferring.quiet, messageClass,
+      at: result.instant, engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found
+  }
+
+  /// A member's word; nil for one with a mute or a grace that has not ended.
+  private func word(_ rank: Int, _ deferring: Deferring) -> MemberWord? {
+    if let conversation = deferring.conversation {
+      return conversation.hasLaterEvent(rank) ? nil : conversation.word(rank)
+    }
+    let resolver = MemberResolver(engineVersion)
+    let user = result.memberUsers[Int(result.row.start) + rank]
+    let word = resolver.lastingWord(of: user, rank, deferring.target)
+    let begins = deferring.target.memberRow.hasStart(after: result.instant)
+    return begins
+      ? word.map { _ in resolver.word(rank, deferring.target, at: result.instant) } : word
   }
 
   /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated
   /// for each (E-50); devices do not change without an update.
   private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
     var named = deferring.named[...]
-    for rank in 0..<deferring.conversation.count where rank != result.sender {
+    for rank in 0..<result.memberCount where rank != result.sender {
       var messageClass = deferring.plan.messageClass
       if named.first == rank {
         named.removeFirst()

@@ -16,26 +16,11 @@ public import PushModel
   var deferred = DeferredPushes()
   var localPushes = LocalPushes()
 
-  var scratch = PairLedger.Scratch()
+  var corrections: [OutcomeLedger.Correction] = []
 
-  /// Which conversations with messages are cached.
-  package enum Kept {
-    /// Those for which that is faster.
-    case useful
-    /// All of many members, as ``record(in:beside:members:_:mentions:_:)`` requires.
-    case large
-    /// All, as ``record(in:users:_:)`` requires.
-    case all
-  }
-
-  /// Which conversations with messages are cached.
-  package var kept = Kept.useful
-
-  /// Whether every conversation with messages is cached.
-  package var keepsConversations: Bool {
-    get { kept == .all }
-    set { kept = newValue ? .all : .useful }
-  }
+  /// Whether every large conversation with messages is cached, as ledgers require, and not only those
+  /// for which that is faster.
+  package var keepsLargeConversations = false
 
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29
@@ -100,15 +85,12 @@ public import PushModel
     return result.counts
   }
 
-  func decide(_ message: Message, _ tableUse: Decider.TableUse = .smallOrFirst) {
+  /// - Parameter tableUse: by default as ``keepsLargeConversations`` says.
+  func decide(_ message: Message, _ tableUse: Decider.TableUse? = nil) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, threads: 1)
-    switch kept {
-    case .useful: decider.tableUse = tableUse
-    case .large: decider.tableUse = .small
-    case .all: decider.tableUse = .none
-    }
+    decider.tableUse = tableUse ?? (keepsLargeConversations ? .small : .smallOrFirst)
     decider.decide(message, cache, into: &result)
   }
 

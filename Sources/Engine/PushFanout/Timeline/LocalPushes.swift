@@ -6,7 +6,7 @@ internal import Synchronization
 /// Counts pushes by the hour of the recipient's local day.
 ///
 /// Members of a conversation who get a push of a class of message are counted by zone, and the
-/// numbers kept up (``FollowedWords``); a message adds a number for each zone.
+/// numbers kept up (``FollowedMembers``); a message adds a number for each zone.
 struct LocalPushes {
   /// The local hour of a zone, and the half-open interval of seconds in which it holds.
   private struct Clock {
@@ -118,7 +118,7 @@ extension FanoutTimeline {
     var zones: ZonePushes?
     if !result.storage.isFromTables, result.filter == nil, let conversation = exactConversation() {
       let codes = unsafe result.codes
-      zones = following(conversation, quiet) { unsafe $0.zones(codes, $1) }
+      zones = following(conversation, quiet) { unsafe $0.zones(codes, conversation, $1) }
     }
     localPushes.add(result, zones, engineVersion, to: &hours)
   }

@@ -48,7 +48,7 @@ struct ComparedMessages: Sendable {
 /// differ.
 ///
 /// A message to a room that is the same in both worlds is decided once, and counts for both. Members
-/// of small rooms are compared one by one, those of larger ones by a ``PairLedger``.
+/// of small rooms are compared one by one, those of larger ones by a ``OutcomeLedger``.
 struct ComparingWorker {
   private struct Known {
     let lists: (a: UInt64, b: UInt64)
@@ -77,7 +77,8 @@ struct ComparingWorker {
     _ versions: (a: FanoutVersion, b: FanoutVersion), _ touched: TouchedRooms, thread: Int
   ) {
     timelines = (FanoutTimeline(versions.a), FanoutTimeline(versions.b))
-    (timelines.a.kept, timelines.b.kept) = (.large, .large)
+    timelines.a.keepsLargeConversations = true
+    timelines.b.keepsLargeConversations = true
     self.touched = touched
     pairs = UserPairs(numbers)
     people = PeopleCounter(clock, hasTwoSides: true)
@@ -124,7 +125,7 @@ struct ComparingWorker {
     let at = message.a.at.milliseconds
     guard touched.contains(messageOf: a) else {
       (compared.b, compared.pushesB) = Self.add(counts, to: &totalsOfB)
-      if compared.a > 0 { addEqual(at, room) }
+      if compared.a > 0 { people.add(at: at, room, a) }
       return compared
     }
     (compared.b, compared.pushesB) = Self.add(b.counts(message.b), to: &totalsOfB)
@@ -135,7 +136,8 @@ struct ComparingWorker {
     } else {
       people.add(at: at, room) { ledger, entries in
         a.record(
-          in: &ledger, beside: b, members.map { PairLedger.Members($0.users, ranksOfB: $0.ranks) },
+          in: &ledger, beside: b,
+          members.map { OutcomeLedger.Members($0.users, ranksOfB: $0.ranks) },
           &differences, mentions: { a.mentions(of: message.a) }
         ) { entries.add($0, $1, $2, $3) }
       }
@@ -153,23 +155,6 @@ struct ComparingWorker {
   ) -> (recipients: Int, pushes: Int) {
     counts.forEach { totals[Int($0)] += $1 }
     return (counts.recipientCount, counts.pushCount)
-  }
-
-  /// Adds a message with the same outcomes in both worlds, which was decided in A.
-  private mutating func addEqual(_ at: Int64, _ room: Int) {
-    let a = timelines.a
-    if a.isCountedByMember {
-      a.writeCodes(into: &codes.a)
-      people.add(at: at, nil) { _, entries in
-        for (user, code) in zip(a.decidedMembers, codes.a) where code != 0 {
-          entries.add(user.rawValue, code, code, 1)
-        }
-      }
-      return
-    }
-    people.add(at: at, room) { ledger, entries in
-      a.recordEqual(in: &ledger) { entries.add($0, $1, $2, $3) }
-    }
   }
 
   /// Compares the members of a message one by one.

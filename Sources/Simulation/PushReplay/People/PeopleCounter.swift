@@ -3,8 +3,8 @@ internal import PushModel
 
 /// Counts the pushes of each person and day: one thread's part, used on one thread at a time.
 ///
-/// Each room with messages on a day has a ledger; at the end of the day the ledgers say what their
-/// members got. A comparison counts small rooms without one.
+/// Each large room with messages on a day has a ledger; at the end of the day the ledgers say what
+/// their members got. Members of small rooms are counted one by one.
 ///
 /// - Memory: some 20 bytes for each membership in rooms with messages that day, 60 a user.
 final class PeopleCounter {
@@ -25,14 +25,14 @@ final class PeopleCounter {
   }
 
   private let clock: WeekClock
-  /// By the index of the conversation in the tally: of a replay, and of a comparison.
-  private var ledgers: [Int: MemberLedger] = [:]
-  private var pairLedgers: [Int: PairLedger] = [:]
+  /// By the index of the conversation in the tally.
+  private var ledgers: [Int: OutcomeLedger] = [:]
   /// The rooms that had a message on this day, and on the one before.
   private var rooms: (now: Set<Int>, before: Set<Int>) = ([], [])
   private var day = Int.min
   private var entries: DayEntries
   private var finished: [Day] = []
+  private var codes: [UInt8] = []
 
   init(_ clock: WeekClock, hasTwoSides: Bool) {
     self.clock = clock
@@ -45,37 +45,44 @@ final class PeopleCounter {
   /// Pushes that users gained and lost on the second side, by their numbers.
   var moved: [(gained: Int32, lost: Int32)] { entries.moved }
 
-  /// Adds a message of a replay that was just decided; messages come in the order of time.
+  /// Adds a message that was just decided, with the same outcomes on both sides if there are two;
+  /// messages come in the order of time.
   ///
   /// - Parameters:
   ///   - at: its instant in milliseconds.
   ///   - room: the index of its conversation.
   ///   - timeline: what decided it.
-  ///   - users: the numbers of users.
-  func add(
-    at: Int64, _ room: Int, _ timeline: FanoutTimeline, users: ([UserIndex]) -> [UInt32]
-  ) {
-    advance(to: at)
-    rooms.now.insert(room)
-    withEntries { entries in
-      timeline.record(in: &ledgers[room], users: users) { entries.add($0, $1, $2) }
+  func add(at: Int64, _ room: Int, _ timeline: FanoutTimeline) {
+    guard timeline.isCountedByMember else {
+      return add(at: at, room) { ledger, entries in
+        timeline.recordEqual(in: &ledger) { entries.add($0, $1, $2, $3) }
+      }
     }
+    var codes: [UInt8] = []
+    swap(&codes, &self.codes)
+    timeline.writeCodes(into: &codes)
+    add(at: at, nil) { _, entries in
+      for (user, code) in zip(timeline.decidedMembers, codes) where code != 0 {
+        entries.add(user.rawValue, code, code, 1)
+      }
+    }
+    swap(&codes, &self.codes)
   }
 
-  /// Adds a message of a comparison that was just decided.
+  /// Adds a message of a comparison whose outcomes may differ.
   ///
   /// - Parameters:
   ///   - at: its instant in milliseconds.
   ///   - room: the index of its conversation; nil for one that is counted member by member.
   ///   - body: adds to the room's ledger, and to what people got.
-  func add(at: Int64, _ room: Int?, _ body: (inout PairLedger?, inout DayEntries) -> Void) {
+  func add(at: Int64, _ room: Int?, _ body: (inout OutcomeLedger?, inout DayEntries) -> Void) {
     advance(to: at)
     withEntries { entries in
       if let room {
         rooms.now.insert(room)
-        body(&pairLedgers[room], &entries)
+        body(&ledgers[room], &entries)
       } else {
-        var none: PairLedger?
+        var none: OutcomeLedger?
         body(&none, &entries)
       }
     }
@@ -105,13 +112,11 @@ final class PeopleCounter {
   private func endDay() {
     withEntries { entries in
       for room in rooms.now {
-        ledgers[room]?.flush { entries.add($0, $1, $2) }
-        pairLedgers[room]?.flush { entries.add($0, $1, $2, $3) }
+        ledgers[room]?.flush { entries.add($0, $1, $2, $3) }
       }
     }
     for room in rooms.before where !rooms.now.contains(room) {
       ledgers[room] = nil
-      pairLedgers[room] = nil
     }
     rooms = ([], rooms.now)
     let all = entries.end()
@@ -145,24 +150,17 @@ struct DayEntries {
 
   fileprivate init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
 
-  /// Adds to what a user got in a replay.
-  fileprivate mutating func add(_ user: UInt32, _ code: UInt8, _ count: Int) {
-    let entry = entry(of: user)
-    entries[entry].recipient += Int32(truncatingIfNeeded: count)
-    if code & 1 != 0 {
-      entries[entry].a += Int32(truncatingIfNeeded: count)
-    } else if !isReached[Int(user)] {
-      suppressed.add(count, user: Int(user), code)
-    }
-  }
-
-  /// Adds to what a user got in a comparison: so often the outcomes of two codes, one of which may be
-  /// 0 for none.
+  /// Adds to what a user got: so often the outcomes of two codes, one of which may be 0 for none. A
+  /// replay has the same twice.
   mutating func add(_ user: UInt32, _ a: UInt8, _ b: UInt8, _ count: Int) {
     let entry = entry(of: user)
+    if !hasTwoSides, a & 1 == 0, !isReached[Int(user)] {
+      suppressed.add(count, user: Int(user), a)
+    }
     let count = Int32(truncatingIfNeeded: count)
     entries[entry].recipient += count
     if a & 1 != 0 { entries[entry].a += count }
+    guard hasTwoSides else { return }
     if b & 1 != 0 { entries[entry].b += count }
     guard (a ^ b) & 1 != 0 else { return }
     if b & 1 != 0 { moved[Int(user)].gained += count } else { moved[Int(user)].lost += count }

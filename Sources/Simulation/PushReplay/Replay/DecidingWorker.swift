@@ -85,7 +85,7 @@ struct DecidingWorker {
   init(_ options: ReplayOptions, _ clock: WeekClock, _ version: FanoutVersion, thread: Int) {
     self.thread = thread
     timeline = FanoutTimeline(version)
-    timeline.keepsConversations = options.countsPeople
+    timeline.keepsLargeConversations = options.countsPeople
     people = options.countsPeople ? PeopleCounter(clock, hasTwoSides: false) : nil
     follower = Follower(options)
     holds = options.holds
@@ -116,9 +116,8 @@ struct DecidingWorker {
         decided.followed.append((index, followed.message, followed.counts))
       }
       if let people {
-        people.add(
-          at: batch.messages[index].at.milliseconds, Int(batch.conversationIndices[index]), timeline
-        ) { $0.map(\.rawValue) }
+        let room = Int(batch.conversationIndices[index])
+        people.add(at: batch.messages[index].at.milliseconds, room, timeline)
         timeline.addPushes(byLocalHour: &decided.localHours)
       }
       guard let nanoseconds else { continue }

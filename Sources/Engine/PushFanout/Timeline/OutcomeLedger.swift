@@ -12,7 +12,7 @@
 /// A conversation that is the same on both sides has a ledger of one side, which stands for both.
 ///
 /// - Memory: 11 bytes a member, and one more for the second side.
-package struct PairLedger {
+package struct OutcomeLedger {
   /// Takes how often more, or less, a user got the outcomes of two codes.
   package typealias Emit = (_ user: UInt32, _ a: UInt8, _ b: UInt8, _ count: Int) -> Void
 
@@ -29,25 +29,17 @@ package struct PairLedger {
     }
   }
 
-  /// Memory that is used for one message after the other.
-  struct Scratch {
-    fileprivate var states: [UInt8] = []
-    fileprivate var histogram = [UInt32](repeating: 0, count: 256)
-    fileprivate var changed: [UInt32] = []
-    /// Members whose outcome is not that of their state: the position, the side and the code.
-    fileprivate var corrections: [Correction] = []
-  }
-
-  fileprivate struct Correction {
-    var member: UInt32
-    var isOfB: Bool
-    var code: UInt8
+  /// A member whose outcome is not that of the state: the position, the side and the code.
+  struct Correction {
+    fileprivate var member: UInt32
+    fileprivate var isOfB: Bool
+    fileprivate var code: UInt8
   }
 
   private let keys: (a: MemberListKey, b: MemberListKey?)
   private let members: Members
-  private var a: FollowedStates
-  private var b: FollowedStates?
+  private var a: FollowedMembers
+  private var b: FollowedMembers?
   /// For each member the state in A, and 256 times that in B.
   private var pairs: [UInt16]
   /// How many members are in each pair that occurs; kept for two sides.
@@ -66,14 +58,15 @@ package struct PairLedger {
   private var hasNewCounts = false
 
   init(
-    _ a: DecidedConversation, _ b: DecidedConversation?, _ members: Members,
-    _ scratch: inout Scratch
+    _ a: DecidedConversation, _ b: DecidedConversation?, _ members: Members
   ) {
     keys = (a.key, b?.key)
-    width = (a.conversation.stateCount, b?.conversation.stateCount ?? 0)
+    width = (a.stateCount, b?.stateCount ?? 0)
     self.members = members
-    self.a = FollowedStates(a, &scratch)
-    self.b = b.map { FollowedStates($0, &scratch) }
+    self.a = a.members
+    self.b = b?.members
+    _ = a.members.takeChangedStates()
+    _ = b?.members.takeChangedStates()
     pairs = [UInt16](repeating: 0, count: members.users.count)
     epochOf = [UInt32](repeating: 0, count: members.users.count)
     for (rank, state) in self.a.states.enumerated() { pairs[rank] = UInt16(state) }
@@ -113,12 +106,21 @@ package struct PairLedger {
   private func give(_ member: Int, _ emit: Emit) {
     let epoch = Int(epochOf[member])
     let (start, known) = (starts[epoch], starts[epoch + 1] - starts[epoch])
+    // Most tables give a state the same outcome: one step for all of these.
+    var found: (a: UInt8, b: UInt8, count: UInt32) = (0, 0, 0)
     for table in counts.indices {
       let count = counts[table] - (table < known ? epochs[start + table] : 0)
       if count == 0 { continue }
       let (a, b) = codes(pairs[member], table)
-      if a | b != 0 { emit(members.users[member], a, b, Int(count)) }
+      if (a, b) != (found.a, found.b) {
+        if found.a | found.b != 0 {
+          emit(members.users[member], found.a, found.b, Int(found.count))
+        }
+        found = (a, b, 0)
+      }
+      found.count += count
     }
+    if found.a | found.b != 0 { emit(members.users[member], found.a, found.b, Int(found.count)) }
   }
 
   /// The outcomes of members of a pair by a table.
@@ -149,24 +151,34 @@ package struct PairLedger {
 
   /// Follows to the states at a message.
   ///
-  /// - Complexity: O(members), half a nanosecond each, unless nothing has changed; more for those
-  ///   whose state changes.
-  mutating func follow(
-    _ decided: DecidedConversation, _ other: DecidedConversation?, _ scratch: inout Scratch,
-    _ emit: Emit
+  /// - Complexity: O(members whose state changed since the last message).
+  mutating func follow(_ a: DecidedConversation, _ b: DecidedConversation?, _ emit: Emit) {
+    follow(from: self.a, to: a.members) { ledger, rank, state in
+      ledger.set(rank, to: ledger.pairs[rank] & 0xFF00 | UInt16(state), emit)
+    }
+    self.a = a.members
+    guard let b, let known = self.b else { return }
+    follow(from: known, to: b.members) { ledger, rank, state in
+      let member = ledger.position(ofB: rank)
+      ledger.set(member, to: ledger.pairs[member] & 0xFF | UInt16(state) << 8, emit)
+    }
+    self.b = b.members
+  }
+
+  /// Calls `body` with the members whose state may have changed.
+  private mutating func follow(
+    from before: FollowedMembers, to now: FollowedMembers,
+    _ body: (inout OutcomeLedger, _ rank: Int, _ state: UInt8) -> Void
   ) {
-    a.follow(decided, &scratch)
-    for rank in scratch.changed {
-      let member = Int(rank)
-      move(member, to: pairs[member] & 0xFF00 | UInt16(a.states[member]), emit)
+    if let ranks = now.takeChangedStates(), now === before {
+      for rank in ranks { body(&self, Int(rank), now.states[Int(rank)]) }
+    } else {
+      for (rank, state) in now.states.enumerated() { body(&self, rank, state) }
     }
-    guard let other else { return }
-    b?.follow(other, &scratch)
-    for rank in scratch.changed {
-      let member = position(ofB: Int(rank))
-      let state = UInt16(b?.states[Int(rank)] ?? 0)
-      move(member, to: pairs[member] & 0xFF | state << 8, emit)
-    }
+  }
+
+  private mutating func set(_ member: Int, to pair: UInt16, _ emit: Emit) {
+    if pairs[member] != pair { move(member, to: pair, emit) }
   }
 
   /// Counts a message by its tables of outcomes.
@@ -203,25 +215,25 @@ package struct PairLedger {
 
   /// Gives out what the members get whose outcomes are not those of their states.
   func correct(
-    _ table: Int, _ decided: FanoutResult, _ other: FanoutResult?, _ scratch: inout Scratch,
-    _ emit: Emit, differing: (UInt8, UInt8, Int) -> Void
+    _ table: Int, _ decided: FanoutResult, _ other: FanoutResult?,
+    _ corrections: inout [Correction], _ emit: Emit, differing: (UInt8, UInt8, Int) -> Void
   ) {
-    scratch.corrections.removeAll(keepingCapacity: true)
+    corrections.removeAll(keepingCapacity: true)
     decided.forEachCorrection { rank, code in
-      scratch.corrections.append(Correction(member: UInt32(rank), isOfB: false, code: code))
+      corrections.append(Correction(member: UInt32(rank), isOfB: false, code: code))
     }
     other?.forEachCorrection { rank, code in
-      scratch.corrections.append(
+      corrections.append(
         Correction(member: UInt32(position(ofB: rank)), isOfB: true, code: code))
     }
-    scratch.corrections.sort { ($0.member, $0.isOfB ? 1 : 0) < ($1.member, $1.isOfB ? 1 : 0) }
+    corrections.sort { ($0.member, $0.isOfB ? 1 : 0) < ($1.member, $1.isOfB ? 1 : 0) }
     var index = 0
-    while index < scratch.corrections.count {
-      let member = scratch.corrections[index].member
+    while index < corrections.count {
+      let member = corrections[index].member
       let before = codes(pairs[Int(member)], table)
       var after = before
-      while index < scratch.corrections.count, scratch.corrections[index].member == member {
-        let correction = scratch.corrections[index]
+      while index < corrections.count, corrections[index].member == member {
+        let correction = corrections[index]
         if !correction.isOfB { after.a = correction.code }
         if correction.isOfB || other == nil { after.b = correction.code }
         index += 1
@@ -237,83 +249,35 @@ package struct PairLedger {
 
   /// The outcomes of a member of A for the message that was added last.
   func codes(
-    ofMember rank: Int, _ table: Int, _ scratch: Scratch
+    ofMember rank: Int, _ table: Int, _ corrections: [Correction]
   ) -> (a: UInt8, b: UInt8) {
     var found = codes(pairs[rank], table)
-    for correction in scratch.corrections where Int(correction.member) == rank {
+    for correction in corrections where Int(correction.member) == rank {
       if correction.isOfB { found.b = correction.code } else { found.a = correction.code }
     }
     return found
   }
 }
 
-/// A conversation to which a message was decided, and what its members' states follow from.
+/// The members of a conversation to which a message was decided, followed to it.
 struct DecidedConversation {
-  let conversation: CachedConversation
-  let quiet: ScheduleLevels
-  let revision: UInt
+  let members: FollowedMembers
+  let stateCount: Int
   let key: MemberListKey
 }
 
-/// The states of a conversation's members at the last message.
-private struct FollowedStates {
-  private var conversation: CachedConversation
-  private var quiet: ScheduleLevels
-  private var revision: UInt
-  private(set) var states: [UInt8]
+/// Which members a conversation has, and by which settings of its own and of the app.
+struct MemberListKey: Equatable {
+  let members: UInt64
+  let conversation: UInt32
+  let row: UInt32
+  let app: UInt32
 
-  init(_ decided: DecidedConversation, _ scratch: inout PairLedger.Scratch) {
-    (conversation, quiet, revision) = (decided.conversation, decided.quiet, decided.revision)
-    states = [UInt8](repeating: 0, count: decided.conversation.count)
-    Self.read(decided, into: &states, &scratch.histogram)
-  }
-
-  private static func read(
-    _ decided: DecidedConversation, into states: inout [UInt8], _ histogram: inout [UInt32]
-  ) {
-    unsafe states.withUnsafeMutableBufferPointer { (states) -> Void in
-      unsafe histogram.withUnsafeMutableBufferPointer { (histogram) -> Void in
-        guard let histogram = histogram.baseAddress else { return }
-        unsafe decided.conversation.countWords(
-          decided.quiet.levels, into: histogram, states: states.baseAddress)
-      }
-    }
-  }
-
-  /// Goes on to a message, and lists the ranks whose state has changed.
-  mutating func follow(_ decided: DecidedConversation, _ scratch: inout PairLedger.Scratch) {
-    scratch.changed.removeAll(keepingCapacity: true)
-    if decided.conversation === conversation, decided.revision == revision,
-      decided.quiet === quiet
-    {
-      return
-    }
-    (conversation, quiet, revision) = (decided.conversation, decided.quiet, decided.revision)
-    let count = states.count
-    if scratch.states.count < count {
-      scratch.states += [UInt8](repeating: 0, count: count - scratch.states.count)
-    }
-    Self.read(decided, into: &scratch.states, &scratch.histogram)
-    // Eight members at a time, as most states stay.
-    unsafe states.withUnsafeMutableBytes { (states) -> Void in
-      unsafe scratch.states.withUnsafeBytes { (found) -> Void in
-        var rank = 0
-        while rank < count {
-          if rank + 8 <= count,
-            unsafe states.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
-              == found.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
-          {
-            rank += 8
-            continue
-          }
-          for rank in rank..<min(rank + 8, count) where unsafe states[rank] != found[rank] {
-            unsafe states[rank] = unsafe found[rank]
-            scratch.changed.append(UInt32(rank))
-          }
-          rank += 8
-        }
-      }
-    }
+  init(_ target: borrowing ConversationTarget) {
+    members = UInt64(target.members) << 32 | UInt64(target.memberRow.revision)
+    conversation = target.conversation
+    row = target.row.revision
+    app = target.appRevision
   }
 }
 

@@ -1,0 +1,354 @@
+internal import Synchronization
+
+/// The states of a conversation's members at the last message of a timeline, and sums over them, kept
+/// up from message to message: the conversation notes each word that changes, the date's transitions
+/// say which patterns do, and what a member was counted as is taken off, and what the member is now is
+/// added.
+///
+/// - Memory: 1 byte a member, 4 more once members are found by their pattern, and those of
+///   ``HeldPushes``.
+///
+/// SAFETY: used by the one thread of the timeline that the conversation is of.
+@safe final class FollowedMembers: @unchecked Sendable {
+  private struct WordChange {
+    let rank: UInt32
+    let before: MemberWord
+    let after: MemberWord
+  }
+
+  /// What members are counted as.
+  struct Counting {
+    /// The zone of a schedule.
+    let zone: (_ schedule: Int) -> Int
+    /// When a member who is suppressed gets a push of a class of message, and the code until then;
+    /// `hasEvents` of one with a mute or a grace that has not ended.
+    let release: (_ rank: Int, _ messageClass: Int, _ hasEvents: Bool) -> (at: Int64, code: UInt8)?
+  }
+
+  /// How often all members are looked at before they are sorted by pattern, which takes as long as
+  /// some of these.
+  private static let readsBeforeSorting = 8
+
+  private(set) var states: [UInt8]
+  private var quiet: ScheduleLevels
+  /// The words that changed since the last message, in the order of changes.
+  private var changedWords: [WordChange] = []
+  /// Whether so many changed that they were not kept.
+  private var isOutdated = false
+  /// The ranks whose state changed since they were last taken, with repetitions; nil if nobody takes
+  /// them.
+  private var changedStates: [UInt32]?
+  /// The ranks by pattern, and where those of each end; empty until they are worth it. Ranks whose
+  /// schedule has changed since are in ``moved`` too.
+  private var ranks: [UInt32] = []
+  private var ends: [Int] = []
+  private var moved: [UInt32] = []
+  /// The transitions whose patterns these are, and how often all members were looked at where they
+  /// would have served.
+  private var sorted = (transitions: 0, reads: 0)
+  /// The members with mutes or graces that have not ended.
+  private var special: Set<UInt32> = []
+  private var events: (revision: UInt, count: Int)?
+  /// Suppressed members who get a push later, by class of message.
+  private var held: [Int: HeldPushes] = [:]
+  /// Members who get a push by zone, by the address of a class of message's codes.
+  private var zones: [UInt: ZonePushes] = [:]
+
+  init(_ conversation: CachedConversation, _ quiet: ScheduleLevels) {
+    self.quiet = quiet
+    states = Self.states(conversation, quiet)
+  }
+
+  private static func states(
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels
+  ) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: conversation.count) { states, count in
+      unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { histogram in
+        guard let histogram = histogram.baseAddress else { return }
+        unsafe conversation.countWords(
+          quiet.levels, into: histogram, states: states.baseAddress)
+      }
+      count = conversation.count
+    }
+  }
+
+  // MARK: Sums
+
+  /// The suppressed members who get a push of a class of message later.
+  ///
+  /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
+  func held(
+    _ messageClass: Int, _ conversation: CachedConversation, _ counting: Counting
+  ) -> HeldPushes {
+    if let known = held[messageClass] { return known }
+    if events == nil { followEvents(conversation, counting) }
+    var made = HeldPushes(states.count)
+    for rank in states.indices { set(rank, messageClass, &made, counting) }
+    held[messageClass] = made
+    return made
+  }
+
+  private func set(
+    _ rank: Int, _ messageClass: Int, _ pushes: inout HeldPushes, _ counting: Counting
+  ) {
+    pushes.set(rank, counting.release(rank, messageClass, special.contains(UInt32(rank))))
+  }
+
+  private func setHeld(_ rank: Int, _ counting: Counting) {
+    var index = held.startIndex
+    while index != held.endIndex {
+      set(rank, held.keys[index], &held.values[index], counting)
+      held.formIndex(after: &index)
+    }
+  }
+
+  /// The members who get a push by these codes, by zone.
+  ///
+  /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
+  func zones(
+    _ codes: UnsafePointer<UInt8>, _ conversation: CachedConversation, _ counting: Counting
+  ) -> ZonePushes {
+    let key = UInt(bitPattern: codes)
+    if let known = zones[key] { return known }
+    var made = ZonePushes()
+    for rank in states.indices where unsafe codes[Int(states[rank])] & 1 != 0 {
+      made.add(1, zone: counting.zone(conversation.word(rank).schedule))
+    }
+    zones[key] = made
+    return made
+  }
+
+  private func moveZones(
+    _ before: (zone: Int, state: UInt8), _ after: (zone: Int, state: UInt8)
+  ) {
+    var index = zones.startIndex
+    while index != zones.endIndex {
+      zones.values[index].move(zones.keys[index], before, after)
+      zones.formIndex(after: &index)
+    }
+  }
+
+  /// The ranks whose state changed since they were last taken, with repetitions; nil the first time.
+  func takeChangedStates() -> [UInt32]? {
+    defer { changedStates = [] }
+    return changedStates
+  }
+
+  // MARK: Changes
+
+  /// Takes in that a word changes.
+  func note(_ rank: Int, from before: MemberWord, to after: MemberWord) {
+    if isOutdated { return }
+    changedWords.append(WordChange(rank: UInt32(rank), before: before, after: after))
+    guard changedWords.count > max(64, states.count / 2) else { return }
+    isOutdated = true
+    changedWords = []
+  }
+
+  /// Follows to the words and levels of a message.
+  ///
+  /// - Complexity: O(transitions + members that changed since the conversation's last message);
+  ///   O(members) for another date.
+  func follow(
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ counting: Counting
+  ) {
+    let before = self.quiet
+    self.quiet = quiet
+    if isOutdated || quiet.calendar != before.calendar || quiet.from < before.from {
+      // What was counted is found anew when it is asked for.
+      (isOutdated, changedWords, ranks, moved) = (false, [], [], [])
+      (held, zones) = ([:], [:])
+      readAll(conversation, counting)
+    } else {
+      followWords(conversation, counting)
+      if quiet !== before {
+        if quiet.day == before.day, isSorted(quiet.transitions, conversation) {
+          followTransitions(from: before, conversation, counting)
+        } else {
+          readAll(conversation, counting)
+        }
+      }
+    }
+    if events != nil { followEvents(conversation, counting) }
+  }
+
+  private func followWords(_ conversation: CachedConversation, _ counting: Counting) {
+    for change in changedWords {
+      let rank = Int(change.rank)
+      if change.before.schedule != change.after.schedule {
+        if !ranks.isEmpty { moved.append(change.rank) }
+        if !zones.isEmpty {
+          let (old, new) = (
+            counting.zone(change.before.schedule), counting.zone(change.after.schedule)
+          )
+          moveZones((old, states[rank]), (new, states[rank]))
+        }
+      }
+      set(rank, change.after, conversation, counting)
+      setHeld(rank, counting)
+    }
+    changedWords.removeAll(keepingCapacity: true)
+  }
+
+  /// Sets a member's state by a word and the levels of the message.
+  private func set(
+    _ rank: Int, _ word: MemberWord, _ conversation: CachedConversation, _ counting: Counting
+  ) {
+    set(
+      rank, unsafe word.state(quiet.levels, conversation.stateByBase), word, counting)
+  }
+
+  private func set(_ rank: Int, _ state: UInt8, _ word: MemberWord, _ counting: Counting) {
+    let before = states[rank]
+    if state == before { return }
+    states[rank] = state
+    changedStates?.append(UInt32(rank))
+    if zones.isEmpty { return }
+    let zone = counting.zone(word.schedule)
+    moveZones((zone, before), (zone, state))
+  }
+
+  /// Looks at all members; their words are those that were followed to.
+  private func readAll(_ conversation: CachedConversation, _ counting: Counting) {
+    let found = Self.states(conversation, quiet)
+    forEachDifference(states, found) { rank in
+      set(rank, found[rank], conversation.word(rank), counting)
+      setHeld(rank, counting)
+    }
+    // Of others the push may have become due, and another one follow.
+    for index in held.values.indices where held.values[index].hasDue(by: quiet.from) {
+      for rank in held.values[index].due(by: quiet.from) {
+        set(rank, held.keys[index], &held.values[index], counting)
+      }
+    }
+  }
+
+  private func followTransitions(
+    from before: ScheduleLevels, _ conversation: CachedConversation, _ counting: Counting
+  ) {
+    func look(_ rank: UInt32) {
+      set(Int(rank), conversation.word(Int(rank)), conversation, counting)
+      if !held.isEmpty { setHeld(Int(rank), counting) }
+    }
+    for entry in quiet.transitions.entries(between: before.from, and: quiet.from) {
+      let pattern = Int(entry.pattern)
+      // All members of a pattern that is new are among those that moved.
+      guard pattern < ends.count else { continue }
+      for rank in ranks[(pattern == 0 ? 0 : ends[pattern - 1])..<ends[pattern]] { look(rank) }
+    }
+    for rank in moved { look(rank) }
+  }
+
+  /// Whether members can be found by the patterns of a date's transitions, once that is worth it.
+  private func isSorted(
+    _ transitions: QuietTransitions, _ conversation: CachedConversation
+  ) -> Bool {
+    if transitions.id == sorted.transitions, !ranks.isEmpty {
+      if moved.count <= max(64, ranks.count / 32) { return true }
+    } else {
+      sorted.reads += 1
+      guard sorted.reads > Self.readsBeforeSorting else { return false }
+    }
+    let patterns = transitions.patterns
+    let pattern = { (rank: UInt32) in patterns[conversation.word(Int(rank)).schedule] }
+    ranks = Array(0..<UInt32(states.count)).sortedByDigits(pattern)
+    ends = [Int](repeating: 0, count: transitions.patternCount)
+    for rank in ranks { ends[Int(pattern(rank))] += 1 }
+    for index in ends.indices.dropFirst() { ends[index] += ends[index - 1] }
+    (sorted, moved) = ((transitions.id, 0), [])
+    return true
+  }
+
+  /// Takes in the mutes and graces that have ended, and those that are new.
+  private func followEvents(_ conversation: CachedConversation, _ counting: Counting) {
+    guard let found = conversation.laterEvents(unless: events) else { return }
+    let all = special.union(found.ranks)
+    events = (found.revision, found.count)
+    special = found.ranks
+    for rank in all { setHeld(Int(rank), counting) }
+  }
+}
+
+/// Calls `body` with the indices at which two arrays of equal length differ, eight bytes at a time, as
+/// most are equal.
+private func forEachDifference(_ one: [UInt8], _ other: [UInt8], _ body: (Int) -> Void) {
+  let count = one.count
+  unsafe one.withUnsafeBytes { (one) -> Void in
+    unsafe other.withUnsafeBytes { (other) -> Void in
+      for start in stride(from: 0, to: count, by: 8) {
+        if start + 8 <= count,
+          unsafe one.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            == other.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        {
+          continue
+        }
+        for index in start..<min(start + 8, count) where unsafe one[index] != other[index] {
+          body(index)
+        }
+      }
+    }
+  }
+}
+
+/// The suppressed members of a conversation who get a push of a class of message later.
+///
+/// - Memory: 8 bytes a member.
+struct HeldPushes {
+  private static let codeShift: Int64 = 128
+  private static let none: Int64 = -1
+
+  /// For each member the instant and the code, as a key of ``sums``.
+  private var keys: [Int64]
+  private var sums: [Int64: Int] = [:]
+
+  init(_ count: Int) { keys = Array(repeating: Self.none, count: count) }
+
+  /// Sets when a member gets the push, and the code until then; nil for a member who does not.
+  mutating func set(_ rank: Int, _ release: (at: Int64, code: UInt8)?) {
+    let key = release.map { $0.at * Self.codeShift + Int64($0.code) } ?? Self.none
+    let before = keys[rank]
+    if key == before { return }
+    keys[rank] = key
+    if key != Self.none { sums[key, default: 0] += 1 }
+    guard before != Self.none, let index = sums.index(forKey: before) else { return }
+    if sums.values[index] == 1 { sums.remove(at: index) } else { sums.values[index] -= 1 }
+  }
+
+  /// Whether an instant has come.
+  ///
+  /// - Complexity: O(distinct instants).
+  func hasDue(by now: Int64) -> Bool { sums.keys.contains { $0 / Self.codeShift <= now } }
+
+  /// The members whose instant has come.
+  ///
+  /// - Complexity: O(members).
+  func due(by now: Int64) -> [Int] {
+    keys.indices.filter { keys[$0] != Self.none && keys[$0] / Self.codeShift <= now }
+  }
+
+  /// Calls `body` with each instant and code, and how many members have them.
+  func forEach(_ body: (_ at: Int64, _ code: UInt8, _ count: Int) -> Void) {
+    for (key, count) in sums { body(key / Self.codeShift, UInt8(key % Self.codeShift), count) }
+  }
+}
+
+/// The members of a conversation who get a push, by zone.
+struct ZonePushes {
+  private(set) var counts: [Int] = []
+
+  mutating func add(_ count: Int, zone: Int) {
+    while zone >= counts.count { counts.append(0) }
+    counts[zone] += count
+  }
+
+  /// Moves a member from a zone and state to others.
+  ///
+  /// - Parameter key: the address of the codes.
+  fileprivate mutating func move(
+    _ key: UInt, _ before: (zone: Int, state: UInt8), _ after: (zone: Int, state: UInt8)
+  ) {
+    guard let codes = unsafe UnsafePointer<UInt8>(bitPattern: key) else { return }
+    if unsafe codes[Int(before.state)] & 1 != 0 { add(-1, zone: before.zone) }
+    if unsafe codes[Int(after.state)] & 1 != 0 { add(1, zone: after.zone) }
+  }
+}
