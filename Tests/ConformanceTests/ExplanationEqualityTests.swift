@@ -86,6 +86,25 @@ import Testing
     #expect(service.explain(message, for: "u").evaluated == reference.explain(message, for: "u"))
   }
 
+  /// A mention that is void or that of everyone is not one of the user alone.
+  @Test func aMentionThatDoesNotCountIsTried() throws {
+    var settings = FanoutSettings(app: AppSettings(rules: .rongcloud))
+    settings.setConversation("c", ConversationSettings(kind: .group))
+    settings.setMember("u", of: "c", MemberSettings(level: .mentionUsers))
+    let service = try FanoutService(Fanout(settings, threads: 1))
+    var void = Message(id: "m", conversation: "c", at: Instant(milliseconds: 1))
+    void.mentions = ["u"]
+    var everyone = void
+    void.isMentioned = false
+    everyone.mentionsAll = true
+    for message in [void, everyone] {
+      let explanation = service.explain(message, for: "u")
+      #expect(explanation.decision?.outcome.reason == .notMentioned)
+      let mention = explanation.alternatives.first { $0.change == .mention }
+      #expect(mention?.decision.outcome.action == .push)
+    }
+  }
+
   /// A part of each finding that a rule set has, besides those of mentions, which ExplainTests have.
   private static func texts(_ rules: RuleSet) -> [String] {
     let all = [
@@ -141,9 +160,14 @@ import Testing
     let user = explanation.user
     let isStopped = explanation.decision?.outcome.action == .suppress
     #expect(isStopped || explanation.alternatives.isEmpty, label)
-    #expect(
-      explanation.answer.hasPrefix(isStopped || explanation.decision == nil ? "" : "Push for")
-        || explanation.decision?.outcome.action == .local, label)
+    let beginning =
+      switch explanation.decision?.outcome.action {
+      case .push: "Push for \(user), to "
+      case .local: "A notification by the app for \(user), on "
+      case .suppress: "No push for \(user). "
+      case nil: "\(user) is no recipient ("
+      }
+    #expect(explanation.answer.hasPrefix(beginning), label)
     for alternative in explanation.alternatives {
       var changed = message
       switch alternative.change {

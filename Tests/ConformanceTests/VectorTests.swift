@@ -1,6 +1,7 @@
 import PushFanout
 import PushReference
 import PushModel
+import PushService
 import TestSupport
 import Testing
 
@@ -21,5 +22,22 @@ import Testing
       try $0.problems { try Fanout($0, threads: 1) }
     }
     #expect(problems == [])
+  }
+
+  /// The reference's explanations, and those of a service of an engine, end as the case says.
+  @Test func explanationsEndInTheAnswer() throws {
+    for vector in try ConformanceVector.all() {
+      let settings = vector.settings
+      var reference = ReferenceEvaluator(settings)
+      let service = try FanoutService(Fanout(settings, threads: 1))
+      let users = (0..<UInt32(settings.userCount)).map { settings.id(of: UserIndex($0)) }
+      let explained = users.map { reference.explain(vector.message, for: $0) }
+      #expect(explained.compactMap(\.decision?.outcome.key) == [vector.expected], "\(vector.id)")
+      for (user, expected) in zip(users, explained) {
+        let found = service.explain(vector.message, for: user)
+        #expect(found.steps == expected.steps, "\(vector.id), \(user)")
+        #expect(found.decision == expected.decision, "\(vector.id), \(user)")
+      }
+    }
   }
 }

@@ -22,6 +22,8 @@ public struct FileChecker {
   public private(set) var notes: [String] = []
   /// The number of records in all files.
   public private(set) var recordCount = 0
+  /// Empty NDJSON files, which are of no kind.
+  private var empty: [String] = []
   /// Those that changes make or change.
   private var changed = ChangedNames()
 
@@ -40,6 +42,12 @@ public struct FileChecker {
   ) {
     finder = WarningFinder(now)
     for path in paths { sort(path) }
+    // Beside settings it is a night without traffic.
+    if world.count > 0 {
+      messages += empty
+    } else {
+      problems += empty.map { FileProblem(file: $0, line: 1, problem: .isEmpty) }
+    }
     let (settings, found, records) = SettingsLoader.check(
       world, LoadOptions(progress: progress))
     problems += found
@@ -56,7 +64,9 @@ public struct FileChecker {
     for path in messages { checkMessages(path, settings, progress) }
     for path in presence { checkPresence(path, settings) }
     problems += ofChanges
-    finder.note(settings, world)
+    finder.note(
+      settings,
+      files: (world.users + world.settings, world.members + world.settings))
   }
 
   /// Says of each file of users and members that lacks columns what its rows change.
@@ -113,6 +123,7 @@ public struct FileChecker {
         throw FilePath.has(path, extension: ".parquet") ? .isParquet : .unknownFileKind
       }
     } catch {
+      if error == .isEmpty { return empty.append(path) }
       problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
     }
   }
@@ -231,9 +242,11 @@ extension JSONLines {
   /// conversation or at an instant; a change has both, a kind and an instant.
   fileprivate static func contents(of path: String) throws(FileProblem.Problem) -> Contents {
     let lines = try JSONLines(path: path)
+    var isEmpty = true
     while true {
       do throws(FileProblem.Problem) {
-        guard let line = try lines.next() else { return .settings }
+        guard let line = try lines.next() else { break }
+        isEmpty = false
         if let kind = line.fields.first(where: { "kind" ~= $0.key })?.value {
           if "template" ~= kind { return .templates }
           return line.fields.contains { "at" ~= $0.key } ? .changes : .settings
@@ -241,8 +254,11 @@ extension JSONLines {
         let keys = line.fields.map(\.key.text)
         return keys.contains("at") || keys.contains("conversation") ? .messages : .settings
       } catch {
+        isEmpty = false
         if !error.isOfOneLine { return .settings }
       }
     }
+    if isEmpty { throw .isEmpty }
+    return .settings
   }
 }

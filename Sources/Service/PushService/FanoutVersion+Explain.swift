@@ -88,7 +88,12 @@ extension FanoutVersion {
     }
     var mentioning = message
     (mentioning.mentions, mentioning.mentionsAll, mentioning.isMentioned) = ([user], false, nil)
-    if mentioning.mentions != message.mentions { add(.mention, mentioning, settings) }
+    // Also where the user is named, but the mention is void, or that of everyone stands for it.
+    if mentioning.mentions != message.mentions || message.mentionsAll == true
+      || message.isMentioned == false
+    {
+      add(.mention, mentioning, settings)
+    }
     if settings.app.rules.fields.contains(.force), !(message.force ?? message.ext.force) {
       var forced = message
       forced.force = true

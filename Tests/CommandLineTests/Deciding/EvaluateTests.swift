@@ -181,6 +181,8 @@ import Testing
           #expect(run.status == 0, "\(command) \(file): \(run.errors)")
           #expect(run.errors.hasPrefix("0 messages, "), "\(command) \(file): \(run.errors)")
         }
+        let checked = try place.run("check", "--strict", "world.ndjson", file)
+        #expect(checked.status == 0 && checked.output == "", "\(file): \(checked.output)")
         let explained = try place.run(
           ["explain"] + world + [file, "--message", "m1", "--user", "u1"])
         #expect(

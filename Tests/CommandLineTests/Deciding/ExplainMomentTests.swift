@@ -88,6 +88,15 @@ import Testing
       Terminal.folded(line, 40, indent: 6)
         == "STOP  quiet hours  23:00-07:00; it was\n      05:08:18 in Asia/Karachi")
     #expect(Terminal.folded(line, 80, indent: 6) == line)
+    // A row gives up the blank before its last column first.
+    let row = "ok    member  since always              §4"
+    #expect(Terminal.narrowed(row, 42) == row)
+    #expect(Terminal.narrowed(row, 36) == "ok    member  since always        §4")
+    #expect(Terminal.narrowed(row, 20) == "ok    member  since always  §4")
+    #expect(Terminal.narrowed(line, 40) == line)
+    #expect(
+      Terminal.fitted("{\"a\": 1, \"b\": 2}\none two three\n", 8)
+        == "{\"a\": 1, \"b\": 2}\none two\n    three\n")
     let long = String(repeating: "x", count: 60)
     #expect(Terminal.folded("a " + long, 40, indent: 2) == "a\n  " + long)
   }

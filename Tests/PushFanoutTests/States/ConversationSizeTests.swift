@@ -160,8 +160,8 @@ import Testing
         #expect(answers[number].count == crowd.memberCount)
         fanout.decide(crowd.message(number), into: &kept)
         #expect(difference(kept, answers[number]) == nil, "message \(number), \(sizes)")
-        kept.storage.conversation?.changing.withLock { changing in
-          kept.storage.conversation?.checkInvariants(fanout.current, changing, .all)
+        kept.storage.conversation?.guarded.withLock { guarded in
+          kept.storage.conversation?.checkInvariants(fanout.current, guarded, .all)
         }
       }
     }

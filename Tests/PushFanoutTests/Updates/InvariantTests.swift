@@ -56,10 +56,10 @@ import Testing
         let version = fanout.current
         for result in held where result.version == version.number && result.stamp.isExact {
           guard let conversation = result.storage.conversation else { continue }
-          conversation.changing.withLock { changing in
+          conversation.guarded.withLock { guarded in
             if conversation.applied.load(ordering: .relaxed) > version.number { return }
-            if !changing.waiting.isEmpty { return }
-            conversation.checkInvariants(version, changing, .all)
+            if !guarded.changes.pending.isEmpty { return }
+            conversation.checkInvariants(version, guarded, .all)
           }
         }
         held.removeAll { _ in random.chance(20) }
@@ -278,9 +278,9 @@ import Testing
       Message(id: "m", conversation: "g", at: Instant(milliseconds: start)))
     guard let conversation = result.storage.conversation else { return }
     let version = fanout.current
-    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
+    conversation.guarded.withLock { conversation.checkInvariants(version, $0, .all) }
     change(conversation)
-    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
+    conversation.guarded.withLock { conversation.checkInvariants(version, $0, .all) }
   }
 
   @Test func aWordThatIsNotTheMembers() async {
@@ -302,7 +302,7 @@ import Testing
         }
       }
     }
-    Self.expect(result, says: "CachedConversation: 7 members in state ")
+    Self.expect(result, says: "Tallies: 7 members in state ")
   }
 
   @Test func eventsOutOfOrder() async {
@@ -310,12 +310,12 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       try Self.check { conversation in
-        conversation.changing.withLock { changing in
-          for at in [Self.start + 9, Self.start + 8] {
-            changing.events.append(
-              CachedConversation.Event(
-                at: at, rank: 0, before: MemberWord(bits: 0), after: MemberWord(bits: 0)))
-          }
+        conversation.guarded.withLock { guarded in
+          guarded.events = EventLog(
+            inOrder: [Self.start + 9, Self.start + 8].map {
+              EventLog.Event(
+                at: $0, rank: 0, before: MemberWord(bits: 0), after: MemberWord(bits: 0))
+            }, at: guarded.events.now)
         }
       }
     }

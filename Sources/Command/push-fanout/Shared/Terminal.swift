@@ -36,9 +36,11 @@ enum Terminal {
   /// Writes text to standard error as it is.
   static func show(_ text: String) { write(text, STDERR_FILENO) }
 
-  /// Writes a result to standard output, all of it or with an error.
+  /// Writes a result to standard output, all of it or with an error; on a terminal its lines are
+  /// broken to fit, but those of JSON.
   static func printResult(_ text: String) {
     let output = OutputFile()
+    let text = outputIsTerminal ? fitted(text, width(of: STDOUT_FILENO)) : text
     do throws(OutputProblem) {
       try output.write((text.hasSuffix("\n") ? text : text + "\n").utf8)
       try output.finish()
@@ -63,10 +65,27 @@ enum Terminal {
     return lines.enumerated().map { index, line in
       if line.hasPrefix("{") { return String(line) }  // a payload
       let isStop = line.hasPrefix("STOP")
-      let text = folded(String(line), columns, indent: line.hasPrefix("ok ") || isStop ? 6 : 2)
+      let isStep = line.hasPrefix("ok ") || isStop
+      let row = isStep ? narrowed(String(line), columns) : String(line)
+      let text = folded(row, columns, indent: isStep ? 6 : 2)
       guard hasColour, isStop || index == 0 else { return text }
       return (isStop ? "\u{1B}[1;31m" : "\u{1B}[1m") + text + "\u{1B}[0m"
     }.joined(separator: "\n")
+  }
+
+  /// Text whose lines are broken at blanks to fit, but those of JSON and those that are styled.
+  static func fitted(_ text: String, _ columns: Int) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let isWhole = line.first.map { "{[\u{1B}".contains($0) } ?? true
+      return isWhole ? String(line) : folded(String(line), columns, indent: 4)
+    }.joined(separator: "\n")
+  }
+
+  /// A row of a table that is too long, with less blank before its last column.
+  static func narrowed(_ line: String, _ columns: Int) -> String {
+    guard line.count > columns, let gap = line.ranges(of: #/ {2,}/#).last else { return line }
+    let extra = min(line.count - columns, line[gap].count - 2)
+    return String(line[..<gap.upperBound].dropLast(extra) + line[gap.upperBound...])
   }
 
   /// A line broken at blanks into lines of at most so many characters.

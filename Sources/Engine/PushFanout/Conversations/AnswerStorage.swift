@@ -176,6 +176,20 @@ internal import Synchronization
     rank < memberCount ? unsafe memberMemory.start[rank] : nil
   }
 
+  /// Counts a member in another state.
+  @inline(__always)
+  func move(_ rank: Int, from before: UInt8, to state: UInt8) {
+    count(from: before, to: state)
+    setState(state, ofMember: rank)
+  }
+
+  /// Counts one member less in a state, and one more in another.
+  @inline(__always)
+  func count(from before: UInt8, to state: UInt8) {
+    unsafe histogram[Int(before)] &-= 1
+    unsafe histogram[Int(state)] &+= 1
+  }
+
   /// Changes the state of a member of a small conversation.
   func setState(_ state: UInt8, ofMember rank: Int) {
     if rank < memberCount { unsafe memberMemory.start[rank] = state }

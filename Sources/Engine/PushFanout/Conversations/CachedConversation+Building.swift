@@ -1,4 +1,3 @@
-internal import Algorithms
 internal import CPushKernels
 internal import PushModel
 internal import PushSupport
@@ -28,7 +27,7 @@ extension CachedConversation {
   private func fill(_ reader: ConversationReader, threads: Int) {
     let floor = reader.now - Self.keptTime
     let filling = WordFilling(self, reader, eventFloor: floor)
-    var events: [Event] = []
+    var events: [EventLog.Event] = []
     if count >= Self.parallelSize, threads > 1 {
       let pieces = (count + Self.pieceSize - 1) / Self.pieceSize
       let all = Parallel.map(pieces, threads: threads) { piece in
@@ -39,14 +38,11 @@ extension CachedConversation {
       events = filling.fill(0..<count)
     }
     if target.kind == .thread, target.row.parent != 0 { filling.fillOwn(&events) }
-    if events.count > 1 { events.sort { $0.precedes($1) } }
-    changing.withLock { changing in
-      changing.now = reader.now
-      changing.eventFloor = floor
-      changing.eventCount = events.partitioningIndex { $0.at > reader.now }
-      swap(&changing.events, &events)
-      setEventBounds(changing)
-      setByteLimit(changing)
+    setByteLimit(eventCount: events.count)
+    let log = EventLog(events, at: reader.now, after: floor)
+    guarded.withLock { guarded in
+      guarded.events = log
+      setEventBounds(guarded)
     }
   }
 
@@ -55,7 +51,7 @@ extension CachedConversation {
   /// - Returns: the member's word at `now`.
   func listEvents(
     _ rank: Int, of user: UInt32, _ overrides: MemberOverrides, _ resolver: MemberResolver,
-    at now: Int64, after floor: Int64, _ events: inout [Event]
+    at now: Int64, after floor: Int64, _ events: inout [EventLog.Event]
   ) -> MemberWord {
     let word = resolver.word(of: user, overrides, target, at: now)
     var first: Int64?
@@ -70,7 +66,7 @@ extension CachedConversation {
       let old = before ?? resolver.word(of: user, overrides, target, at: at - 1)
       let new = resolver.word(of: user, overrides, target, at: at)
       if old != new {
-        events.append(Event(at: at, rank: UInt32(rank), before: old, after: new))
+        events.append(EventLog.Event(at: at, rank: UInt32(rank), before: old, after: new))
       }
       before = new
     }
@@ -95,9 +91,9 @@ private struct WordFilling: Sendable {
   /// Sets the words of a range of members.
   ///
   /// - Returns: the members' events.
-  func fill(_ ranks: Range<Int>) -> [CachedConversation.Event] {
+  func fill(_ ranks: Range<Int>) -> [EventLog.Event] {
     guard !ranks.isEmpty else { return [] }
-    var events: [CachedConversation.Event] = []
+    var events: [EventLog.Event] = []
     setLastingWords(ranks)
     forgetOnline(ranks)
     // Before the others are resolved: a lasting word then means that the start is the only event.
@@ -154,7 +150,7 @@ private struct WordFilling: Sendable {
   ///
   /// - Returns: the ranks of those who are not yet members.
   private func addStarts(
-    _ ranks: Range<Int>, _ events: inout [CachedConversation.Event]
+    _ ranks: Range<Int>, _ events: inout [EventLog.Event]
   ) -> [Int] {
     let row = conversation.target.memberRow
     // In a thread a record of its own may apply.
@@ -178,7 +174,7 @@ private struct WordFilling: Sendable {
       if word.isUnknown { continue }
       if record.value > now { absent.append(rank) }
       events.append(
-        CachedConversation.Event(
+        EventLog.Event(
           at: record.value, rank: UInt32(rank), before: word.absent, after: word))
     }
     return absent
@@ -186,7 +182,7 @@ private struct WordFilling: Sendable {
 
   /// Resolves the words that are not lasting.
   private func resolveUnknown(
-    _ ranks: Range<Int>, _ events: inout [CachedConversation.Event]
+    _ ranks: Range<Int>, _ events: inout [EventLog.Event]
   ) {
     let target = conversation.target
     let start = Int(target.memberRow.start)
@@ -212,7 +208,7 @@ private struct WordFilling: Sendable {
 
   /// Sets the words of members who are not resolved for another reason, and have their own record in
   /// the thread.
-  func fillOwn(_ events: inout [CachedConversation.Event]) {
+  func fillOwn(_ events: inout [EventLog.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
     for slot in target.row.range {
       let user = tables.memberUsers[slot]

@@ -72,7 +72,7 @@ extension CachedConversation {
       let before = sequence.load(ordering: .acquiring)
       if before & 1 != 0 { continue }
       guard applied.load(ordering: .relaxed) <= number,
-        number < waitingFrom.load(ordering: .relaxed),
+        number < pendingFrom.load(ordering: .relaxed),
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
@@ -129,17 +129,15 @@ extension CachedConversation {
   private func readLocked(
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
-    changing.withLock { changing in
+    guarded.withLock { guarded in
       let number = reader.number
-      guard number >= changing.historyFrom, !changing.lost.contains(number),
-        reader.now > changing.eventFloor
-      else { return nil }
-      bringUp(to: reader, &changing)
+      guard guarded.changes.covers(number), reader.now > guarded.events.floor else { return nil }
+      catchUp(to: reader, &guarded)
       if isSmall {
         unsafe countWords(
           reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
-        copyTally(bringTally(to: reader.quiet, &changing), into: answer)
+        copyTally(tally(at: reader.quiet, &guarded), into: answer)
       }
       let levels = reader.levels
       for index in 0..<answer.rankCount {
@@ -148,8 +146,8 @@ extension CachedConversation {
       let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
         isUndone
-        ? undoEvents(reader, changing, into: answer)
-        : resolveChanged(reader, changing, into: answer)
+        ? undoEvents(reader, guarded.events, into: answer)
+        : resolveChanged(reader, guarded, into: answer)
       return ReadStamp(
         revision: revision.load(ordering: .relaxed), isExact: isExact, isUndone: isUndone)
     }
@@ -159,15 +157,16 @@ extension CachedConversation {
   ///
   /// - Returns: whether nothing had to be corrected.
   private func undoEvents(
-    _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
+    _ reader: ConversationReader, _ events: EventLog, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.eventCount(upTo: reader.now)
-    guard position < changing.eventCount else { return true }
-    let (levels, histogram) = unsafe (reader.levels, answer.histogram)
-    let undone = changing.events[position..<changing.eventCount]
+    let position = events.count(upTo: reader.now)
+    guard position < events.passed else { return true }
+    let levels = reader.levels
+    let undone = events.events[position..<events.passed]
     for event in undone {
-      unsafe histogram[Int(event.after.state(levels, stateByBase))] &-= 1
-      unsafe histogram[Int(event.before.state(levels, stateByBase))] &+= 1
+      answer.count(
+        from: unsafe event.after.state(levels, stateByBase),
+        to: unsafe event.before.state(levels, stateByBase))
     }
     // Who has several events had the state before the first of them.
     if isSmall {
@@ -186,15 +185,12 @@ extension CachedConversation {
   /// Corrects an answer for an earlier version: members that changed since, and those who have
   /// events in between, are resolved from its tables.
   private func resolveChanged(
-    _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
+    _ reader: ConversationReader, _ guarded: borrowing Guarded, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.eventCount(upTo: reader.now)
-    let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
-    var ranks = Set(changing.events[passed].map(\.rank))
-    for change in changing.history.reversed() {
-      if change.number <= reader.number { break }
-      ranks.insert(change.subject)
-    }
+    let (position, passed) = (guarded.events.count(upTo: reader.now), guarded.events.passed)
+    let between = guarded.events.events[min(position, passed)..<max(position, passed)]
+    var ranks = Set(between.map(\.rank))
+    ranks.formUnion(guarded.changes.appliedAfter(reader.number))
     let resolver = MemberResolver(reader.version)
     var isExact = true
     for rank in ranks {
@@ -212,9 +208,7 @@ extension CachedConversation {
   ) {
     let levels = reader.levels
     let new = unsafe after.state(levels, stateByBase)
-    unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
-    unsafe answer.histogram[Int(new)] &+= 1
-    answer.setState(new, ofMember: Int(rank))
+    answer.move(Int(rank), from: unsafe before.state(levels, stateByBase), to: new)
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
       unsafe answer.states[index] = new
     }
@@ -232,8 +226,8 @@ extension CachedConversation {
   ) -> MemberStates? {
     guard revision.load(ordering: .acquiring) == stamp.revision else { return nil }
     if !stamp.isExact { return earlierStates(stamp, quiet, at: now, threads: threads) }
-    let known = changing.withLock { changing -> MemberStates? in
-      guard let states = changing.states, states.revision == stamp.revision,
+    let known = guarded.withLock { guarded -> MemberStates? in
+      guard let states = guarded.states, states.revision == stamp.revision,
         states.from <= quiet.from, quiet.until <= states.until
       else { return nil }
       return states
@@ -241,9 +235,9 @@ extension CachedConversation {
     if let known { return known }
     let states = MemberStates(self, quiet, stamp.revision, threads: threads)
     atomicMemoryFence(ordering: .acquiring)
-    return changing.withLock { changing -> MemberStates? in
+    return guarded.withLock { guarded -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
-      changing.states = states
+      guarded.states = states
       return states
     }
   }
@@ -255,11 +249,11 @@ extension CachedConversation {
     guard stamp.isUndone else { return nil }
     let states = MemberStates(self, quiet, stamp.revision, threads: threads)
     atomicMemoryFence(ordering: .acquiring)
-    return changing.withLock { changing -> MemberStates? in
+    return guarded.withLock { guarded -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
-      let position = changing.eventCount(upTo: now)
-      guard position <= changing.eventCount else { return nil }
-      for event in changing.events[position..<changing.eventCount].reversed() {
+      let (position, passed) = (guarded.events.count(upTo: now), guarded.events.passed)
+      guard position <= passed else { return nil }
+      for event in guarded.events.events[position..<passed].reversed() {
         unsafe states.bytes[Int(event.rank)] =
           unsafe event.before.state(quiet.levels, stateByBase)
       }

@@ -1,4 +1,3 @@
-internal import Algorithms
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
@@ -21,7 +20,7 @@ internal import Synchronization
 /// during a change, before and after reading.
 ///
 /// SAFETY: the arrays have ``count`` words and, for each tally, ``StateRules/stateCount`` numbers.
-/// They are accessed atomically, written only under the lock of ``changing``, and freed by
+/// They are accessed atomically, written only under the lock of ``guarded``, and freed by
 /// `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, the words are read for each message, unless tests ask for another
@@ -54,9 +53,9 @@ internal import Synchronization
   let sequence = Atomic<UInt>(0)
   /// How often words, or what their members' events are, were changed.
   let revision = Atomic<UInt>(0)
-  /// The version of the words: they hold from it until the version ``waitingFrom``.
+  /// The version of the words: they hold from it until the version ``pendingFrom``.
   let applied: Atomic<UInt64>
-  let waitingFrom = Atomic<UInt64>(.max)
+  let pendingFrom = Atomic<UInt64>(.max)
   /// The half-open interval in which no member has an event, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
@@ -69,7 +68,7 @@ internal import Synchronization
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
   let target: ConversationTarget
-  let changing: Lock<Changing>
+  let guarded: Lock<Guarded>
 
   /// Where the cache lists it.
   // SAFETY: accessed under the cache's lock.
@@ -86,91 +85,14 @@ internal import Synchronization
   @safe nonisolated(unsafe) var presence: [UInt64] = []
 
   /// What is accessed under the lock.
-  struct Changing: ~Copyable {
-    /// Changes of users' settings that were delivered and not applied, in the order of versions.
-    var waiting: [Change] = []
-    /// The versions whose changes were too many to keep: what holds from the last on is known, but
-    /// not what holds for each of them.
-    var lost: Range<UInt64> = .max ..< .max
-    /// The ranks of members changed by versions after ``historyFrom``.
-    var history: [Change] = []
-    var historyFrom: UInt64 = 0
-    /// The events after ``eventFloor``, ascending, those of an instant by rank, and how many of them
-    /// have been applied.
-    var events: [Event] = []
-    /// The ranks of all events, ascending; empty until settings of a member changed.
-    var eventRanks: [UInt32] = []
-    var eventCount = 0
-    /// The positions in ``events`` of those whose members are members before them, ascending; made
-    /// on demand, and again after ``events`` were changed.
-    var memberEvents: [Int]?
-    /// How often ``events`` were changed.
-    var eventsRevision: UInt = 0
-    var eventFloor = Int64.min
-    /// The instant of the words.
-    var now: Int64 = 0
-    /// Members by pattern of the schedule and base; made for tallies.
-    var patternRuns = PatternRuns()
-    /// The interval of each tally; nil for an unused one.
-    var tallied: [ScheduleLevels?] = []
+  struct Guarded: ~Copyable {
+    var changes: PendingChanges
+    var events = EventLog()
+    var tallies: Tallies
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
-    /// What a timeline keeps up from message to message.
-    var followed: FollowedMembers?
-
-    /// The words before and after each event, as numbers.
-    func eventWords(_ number: (MemberWord) -> UInt32) -> [UInt32] {
-      var words: [UInt32] = []
-      words.reserveCapacity(events.count * 2)
-      for event in events {
-        words.append(number(event.before))
-        words.append(number(event.after))
-      }
-      return words
-    }
-
-    /// The number of events up to an instant, which is mostly near that of the words.
-    ///
-    /// - Complexity: O(log of the events in between).
-    func eventCount(upTo now: Int64) -> Int {
-      var (low, high) = (eventCount, eventCount)
-      var step = 4
-      if low > 0, events[low - 1].at > now {
-        while low > 0, events[low - 1].at > now {
-          high = low - 1
-          low = max(0, low - step)
-          step *= 4
-        }
-      } else {
-        while high < events.count, events[high].at <= now {
-          low = high + 1
-          high = min(events.count, high + step)
-          step *= 4
-        }
-      }
-      return events[low..<high].partitioningIndex { $0.at > now }
-    }
-  }
-
-  /// A version, and the user or the rank of a member that it changed.
-  struct Change {
-    var number: UInt64
-    var subject: UInt32
-    /// Of a user whose presence changed, the rank to look at first; ``ofSettings`` if settings did.
-    var rank = Self.ofSettings
-
-    static let ofSettings = UInt32.max
-  }
-
-  /// An instant at which a member's word changes without an update.
-  struct Event {
-    var at: Int64
-    var rank: UInt32
-    /// The words until then, and from then on.
-    var before: MemberWord
-    var after: MemberWord
-
-    func precedes(_ other: Event) -> Bool { (at, rank) < (other.at, other.rank) }
+    /// Who is told of words that change.
+    var observer: (any WordObserver)?
   }
 
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
@@ -181,10 +103,9 @@ internal import Synchronization
     unsafe stateByBase = target.rules.statesByBase
     stateCount = target.rules.stateCount
     applied = Atomic(number)
-    var changing = Changing()
-    changing.historyFrom = number
-    if !isSmall { changing.tallied = Array(repeating: nil, count: Self.tallyCount) }
-    self.changing = Lock(changing)
+    guarded = Lock(
+      Guarded(
+        changes: PendingChanges(number), tallies: Tallies(count: isSmall ? 0 : Self.tallyCount)))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
     arrayBytes = (numbers + max(count, 1)) * MemoryLayout<Atomic<UInt32>>.stride
     unsafe tallies = PageMemory.shared.allocate(arrayBytes)
@@ -195,10 +116,10 @@ internal import Synchronization
 
   deinit { unsafe PageMemory.shared.free(tallies, arrayBytes) }
 
-  /// Computes ``byteLimit``, when the events are known.
-  func setByteLimit(_ changing: borrowing Changing) {
+  /// Computes ``byteLimit``.
+  func setByteLimit(eventCount: Int) {
     let arrays = PageMemory.size(of: arrayBytes)
-    let events = changing.events.count * (MemoryLayout<Event>.stride + MemoryLayout<UInt32>.stride)
+    let events = eventCount * (MemoryLayout<EventLog.Event>.stride + MemoryLayout<UInt32>.stride)
     unsafe byteLimit = 640 + arrays + count * (isSmall ? 2 : 8) + events
   }
 
@@ -214,26 +135,21 @@ internal import Synchronization
     MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
   }
 
-  /// Takes in changes of users' settings that a version makes, before it is published, or of their
-  /// presence.
-  ///
-  /// - Parameter users: with ``Change/rank``.
-  func deliver(_ users: some Collection<(user: UInt32, rank: UInt32)>, number: UInt64) {
-    changing.withLock { changing in
-      for (user, rank) in users {
-        changing.waiting.append(Change(number: number, subject: user, rank: rank))
-      }
-      // More changes than members: resolving all members again costs less.
-      if changing.waiting.count > max(64, count) {
-        changing.lost = min(changing.lost.lowerBound, changing.waiting[0].number)..<number
-        changing.waiting = [Change(number: number, subject: .max)]
-      }
-      setWaitingFrom(changing)
+  /// Takes in changes of members that a version makes, before it is published, or of their presence.
+  func deliver(_ subjects: some Sequence<PendingChanges.Subject>, number: UInt64) {
+    guarded.withLock { guarded in
+      guarded.changes.add(subjects, number, limit: max(64, count))
+      setPendingFrom(guarded)
     }
   }
 
-  func setWaitingFrom(_ changing: borrowing Changing) {
-    let first = changing.waiting.first?.number ?? .max
-    waitingFrom.store(min(first, changing.lost.lowerBound), ordering: .sequentiallyConsistent)
+  func setPendingFrom(_ guarded: borrowing Guarded) {
+    pendingFrom.store(guarded.changes.first, ordering: .sequentiallyConsistent)
   }
+}
+
+/// Takes in that words of a conversation change.
+protocol WordObserver: AnyObject, Sendable {
+  /// Called under the conversation's lock.
+  func note(_ rank: Int, from before: MemberWord, to after: MemberWord)
 }

@@ -333,10 +333,9 @@ internal import Synchronization
     // Some at a time, so that their cache misses overlap.
     var found: [SettingsLog.Entry] = []
     func deliverFound() {
-      for entry in found { prefetchChanging(entry.conversation) }
+      for entry in found { prefetchGuarded(entry.conversation) }
       for entry in found {
-        let change = (user: entry.user, rank: CachedConversation.Change.ofSettings)
-        deliver(CollectionOfOne(change), to: entry.conversation, threads, number)
+        deliver(CollectionOfOne(.settings(entry.user)), to: entry.conversation, threads, number)
       }
       found.removeAll(keepingCapacity: true)
     }
@@ -360,11 +359,12 @@ internal import Synchronization
   ///
   /// - Complexity: O(changes) for each.
   func deliver(_ users: [(user: UInt32, rank: UInt32)], to conversation: UInt32, number: UInt64) {
-    deliver(users, to: conversation, state.withLock { $0.threads }, number)
+    let changes = users.lazy.map { PendingChanges.Subject.presence($0.user, near: $0.rank) }
+    deliver(changes, to: conversation, state.withLock { $0.threads }, number)
   }
 
   /// Prefetches what ``CachedConversation/deliver(_:number:)`` accesses of a conversation's entry.
-  private func prefetchChanging(_ conversation: UInt32) {
+  private func prefetchGuarded(_ conversation: UInt32) {
     guard let slot = unsafe slot(of: conversation) else { return }
     let address = unsafe slot.pointee.load(ordering: .relaxed)
     if address <= Self.used { return }
@@ -374,15 +374,15 @@ internal import Synchronization
   }
 
   private func deliver(
-    _ users: some Collection<(user: UInt32, rank: UInt32)>, to conversation: UInt32,
+    _ subjects: some Collection<PendingChanges.Subject>, to conversation: UInt32,
     _ threads: [UInt32: Set<UInt32>], _ number: UInt64
   ) {
-    deliver(users, toEntriesOf: conversation, number)
-    threads[conversation]?.forEach { deliver(users, toEntriesOf: $0, number) }
+    deliver(subjects, toEntriesOf: conversation, number)
+    threads[conversation]?.forEach { deliver(subjects, toEntriesOf: $0, number) }
   }
 
   private func deliver(
-    _ users: some Collection<(user: UInt32, rank: UInt32)>, toEntriesOf conversation: UInt32,
+    _ subjects: some Collection<PendingChanges.Subject>, toEntriesOf conversation: UInt32,
     _ number: UInt64
   ) {
     guard let slot = unsafe slot(of: conversation),
@@ -391,7 +391,7 @@ internal import Synchronization
     readGuard.reading {
       var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
       while let entry = Self.entry(at: address) {
-        entry.deliver(users, number: number)
+        entry.deliver(subjects, number: number)
         address = entry.next.load(ordering: .sequentiallyConsistent)
       }
     }

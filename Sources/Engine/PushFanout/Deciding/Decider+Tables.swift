@@ -56,7 +56,6 @@ extension Decider {
     _ storage: AnswerStorage
   ) {
     let resolver = MemberResolver(version)
-    let histogram = unsafe storage.histogram
     var left = count
     unsafe version.tables.memberWords.forEachStretch(target.memberRow.range) {
       (offset, words) -> Void in
@@ -66,9 +65,7 @@ extension Decider {
         let rank = offset + index
         let state = unsafe resolver.word(rank, target, at: reader.now)
           .state(reader.levels, target.rules.statesByBase)
-        unsafe histogram[0] -= 1
-        unsafe histogram[Int(state)] += 1
-        storage.setState(state, ofMember: rank)
+        storage.move(rank, from: StateRules.absent, to: state)
         left -= 1
         index = unsafe pk_find_unknown(start, index + 1, words.count)
       }
@@ -81,7 +78,6 @@ extension Decider {
   ) {
     let row = target.memberRow
     let statesByBase = unsafe target.rules.statesByBase
-    let histogram = unsafe storage.histogram
     let now = reader.now
     let users = version.tables.memberUsers
     var rank = 0
@@ -98,9 +94,8 @@ extension Decider {
         guard !word.isUnknown,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
-        unsafe histogram[Int(word.state(reader.levels, statesByBase))] -= 1
-        unsafe histogram[Int(StateRules.absent)] += 1
-        storage.setState(StateRules.absent, ofMember: rank)
+        storage.move(
+          rank, from: unsafe word.state(reader.levels, statesByBase), to: StateRules.absent)
       }
     }
   }
@@ -113,7 +108,7 @@ extension Decider {
     begins: Bool, _ storage: AnswerStorage
   ) {
     let resolver = MemberResolver(version)
-    let (row, histogram) = unsafe (target.memberRow, storage.histogram)
+    let row = target.memberRow
     let (tables, statesByBase) = unsafe (version.tables, target.rules.statesByBase)
     tables.memberUsers.forEachStretchRank(row.range) { rank, user in
       guard online.contains(user) else { return }
@@ -123,10 +118,9 @@ extension Decider {
         begins
         ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
       guard !lasting.isUnknown, let word = found, word.base != 0, word != lasting else { return }
-      let state = unsafe word.state(reader.levels, statesByBase)
-      unsafe histogram[Int(lasting.state(reader.levels, statesByBase))] -= 1
-      unsafe histogram[Int(state)] += 1
-      storage.setState(state, ofMember: rank)
+      storage.move(
+        rank, from: unsafe lasting.state(reader.levels, statesByBase),
+        to: unsafe word.state(reader.levels, statesByBase))
     }
   }
 }

@@ -120,7 +120,9 @@ extension OnlineUsers {
   func deliver(to entry: CachedConversation, _ version: EngineVersion) {
     guard entry.scansPresence, entry.seenPresence != revision else { return }
     let changes = scan(entry, version.tables)
-    if !changes.isEmpty { entry.deliver(changes, number: version.number) }
+    if changes.isEmpty { return }
+    entry.deliver(
+      changes.lazy.map { .presence($0.user, near: $0.rank) }, number: version.number)
   }
 
   /// Has changes of a new conversation's members listed from now on, or them looked at.

@@ -175,13 +175,8 @@ extension EasemobExtension {
 
 /// messages.csv
 enum MessageColumns {
-  static let names = [
-    "id", "conversation", "channel", "sender", "at", "sentAt", "mentions", "mentionsAll",
-    "isMentioned", "force", "silent", "body", "pushContent", "persisted", "backlog", "reply",
-    "replyTo",
-  ]
   static let layout = CSVLayout(
-    name: "messages", columns: names, required: ["conversation", "at"])
+    name: "messages", columns: CSVLayout.messageColumns, required: ["conversation", "at"])
 
   /// - Parameters:
   ///   - number: the message's id when the file has no column of ids.

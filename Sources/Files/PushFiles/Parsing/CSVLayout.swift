@@ -2,6 +2,13 @@ internal import PushSupport
 
 /// The columns of a kind of CSV file, and how a file of it is written.
 struct CSVLayout {
+  /// The columns of messages.
+  static let messageColumns = [
+    "id", "conversation", "channel", "sender", "at", "sentAt", "mentions", "mentionsAll",
+    "isMentioned", "force", "silent", "body", "pushContent", "persisted", "backlog", "reply",
+    "replyTo",
+  ]
+
   /// What its rows are called: "messages".
   let name: String
   /// The names that the header may have; cells are asked for by the index here.
@@ -32,7 +39,11 @@ struct CSVLayout {
       columns.firstIndex(of: name).map { cellIndices[$0] < 0 } ?? true
     }
     guard unknown.isEmpty else {
-      throw .unknownColumns(UnknownColumns(unknown, of: self, header: header))
+      throw .unknownColumns(
+        UnknownColumns(
+          unknown, header: header, kind: name, known: columns, required: required,
+          delimiter: Character(UnicodeScalar(delimiter)), hasOptions: columns == Self.messageColumns
+        ))
     }
     if let first = missing.first { throw .missingColumn(first) }
     return cellIndices
@@ -77,7 +88,7 @@ public struct ColumnNames: Hashable, Sendable {
   /// file has for it. `ignore=NAME` leaves a column of the file out, `ignore=*` all that are not
   /// known.
   public init(ofMessages text: String) throws(Mistake) {
-    let known = MessageColumns.names
+    let known = CSVLayout.messageColumns
     for pair in Self.pairs(of: text) {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !parts[1].isEmpty else {
@@ -128,108 +139,5 @@ public struct ColumnNames: Hashable, Sendable {
 
   fileprivate func leavesOut(_ name: String) -> Bool {
     pairs.contains { $0.column == Self.ignored && ($0.name == name || $0.name == "*") }
-  }
-}
-
-/// Columns that a header has and its kind of file has not, with what to do about them.
-public struct UnknownColumns: Hashable, Sendable {
-  /// Their names.
-  public let names: [String]
-  /// The columns that the kind of file has.
-  public let known: [String]
-  private let kind: String
-  /// What separates columns, and what separates the names of the header if that is something else.
-  private let delimiter: Character
-  private var headerDelimiter: Character?
-  private let missing: [String]
-  /// Known columns that the header does not have.
-  private let free: [String]
-  private let hasOptions: Bool
-
-  init(_ names: [String], of layout: CSVLayout, header: [String]) {
-    var (names, header) = (names, header)
-    delimiter = Character(UnicodeScalar(layout.delimiter))
-    if header.count == 1, let found = Self.delimiter(of: header[0], but: delimiter) {
-      headerDelimiter = found
-      header = header[0].split(separator: found, omittingEmptySubsequences: false).map(String.init)
-      names = header.filter { !layout.columns.contains($0) }
-    }
-    self.names = names
-    known = layout.columns
-    kind = layout.name
-    free = known.filter { !header.contains($0) }
-    missing = free.filter { layout.required.contains($0) }
-    hasOptions = known == MessageColumns.names
-  }
-
-  private static func delimiter(of header: String, but usual: Character) -> Character? {
-    ([";", "\t", ",", "|"] as [Character]).first { $0 != usual && header.contains($0) }
-  }
-
-  /// The columns that the names most likely stand for, but none that several may stand for.
-  private var guesses: [(name: String, column: String)] {
-    let all = names.compactMap { name in nearest(to: name).map { (name: name, column: $0) } }
-    return all.filter { guess in all.count { $0.column == guess.column } == 1 }
-  }
-
-  private func nearest(to name: String) -> String? {
-    if let nearest = EditDistance.nearest(to: name, in: free) { return nearest }
-    let words = name.lowercased().split { !$0.isLetter }.map(String.init)
-    return free.first { words.contains($0.lowercased()) }
-  }
-
-  var text: String {
-    let guesses = guesses
-    var text: String
-    if let headerDelimiter {
-      text =
-        "the header is separated by \(Self.word(headerDelimiter)), columns by "
-        + Self.word(delimiter)
-    } else {
-      let list = names.map { quoted($0) }.joined(separator: ", ")
-      text = "unknown column\(names.count == 1 ? "" : "s") \(list)"
-    }
-    let only = names.count == 1 && headerDelimiter == nil ? guesses.first : nil
-    if let only { text += "; did you mean \(quoted(only.column))?" }
-    if !names.isEmpty {
-      let start = only == nil ? "; \(kind)" : " \(kind.prefix(1).uppercased() + kind.dropFirst())"
-      text += "\(start) have \(known.joined(separator: ", "))"
-    }
-    if hasOptions { text += "; read it with \(options(guesses).joined(separator: " "))" }
-    return text
-  }
-
-  private static func word(_ delimiter: Character) -> String {
-    switch delimiter {
-    case ",": "commas"
-    case ";": "semicolons"
-    case "\t": "tabs"
-    default: "\"\(delimiter)\""
-    }
-  }
-
-  /// What reads the file as it is; NAME where no name of it is near.
-  private func options(_ guesses: [(name: String, column: String)]) -> [String] {
-    var options: [String] = []
-    if let headerDelimiter {
-      options.append("--delimiter \(headerDelimiter == "\t" ? "tab" : "'\(headerDelimiter)'")")
-    }
-    if names.isEmpty { return options }
-    let open = missing.filter { name in !guesses.contains { $0.column == name } }
-    var pairs = open.map { "\($0)=NAME" } + guesses.map { "\($0.column)=\(Self.argument($0.name))" }
-    if pairs.isEmpty { pairs = names.map { "COLUMN=\(Self.argument($0))" } }
-    options.append("--columns \(pairs.joined(separator: ","))")
-    if names.count > guesses.count { options[options.count - 1] += "; ignore=NAME leaves one out" }
-    return options
-  }
-
-  /// A name as a shell takes it.
-  private static func argument(_ name: String) -> String {
-    let shown = printable(name)
-    let isPlain = shown.allSatisfy { $0.isLetter || $0.isNumber || "_-.".contains($0) }
-    if isPlain { return shown }
-    // `replacing` would link the regular expressions of the standard library.
-    let parts = shown.split(separator: "'" as Character, omittingEmptySubsequences: false)
-    return "'" + parts.joined(separator: "'\\''") + "'"
   }
 }

@@ -121,14 +121,18 @@ struct WarningFinder {
   }
 
   /// Mutes that ended before 2000, and memberships that began before.
-  mutating func note(_ settings: FanoutSettings, _ paths: SettingsPaths) {
+  ///
+  /// - Parameter files: the names of those that users and memberships may be in.
+  mutating func note(
+    _ settings: FanoutSettings, files: (users: [String], memberships: [String])
+  ) {
     var mutes = EarlyInstants()
     for ordinal in 0..<UInt32(settings.userCount) {
       mutes.add(settings.user(UserIndex(ordinal)).mutedUntil) {
         printable(settings.id(of: UserIndex(ordinal)).text)
       }
     }
-    add(mutes, "mutedUntil", paths.users + paths.settings)
+    add(mutes, "mutedUntil", files.users)
     mutes = EarlyInstants()
     var starts = EarlyInstants()
     for id in settings.conversationIDs {
@@ -138,8 +142,8 @@ struct WarningFinder {
         starts.add(member.since, name)
       }
     }
-    add(mutes, "mutedUntil", paths.members + paths.settings)
-    add(starts, "since", paths.members + paths.settings)
+    add(mutes, "mutedUntil", files.memberships)
+    add(starts, "since", files.memberships)
   }
 
   /// Instants before 2000 in records whose lines are not known any more.

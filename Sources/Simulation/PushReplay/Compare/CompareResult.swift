@@ -235,3 +235,10 @@ public struct ComparedUser: Codable, Equatable, Sendable {
   /// Pushes in A only.
   public var lost: Int
 }
+
+extension CompareResult: ResultFrame {
+  /// The name of ``pushFanoutCompare`` in files.
+  public static let formatField = "pushFanoutCompare"
+  /// The same as ``pushFanoutCompare``.
+  public var formatVersion: Int { pushFanoutCompare }
+}

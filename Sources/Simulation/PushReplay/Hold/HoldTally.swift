@@ -26,7 +26,7 @@ struct HoldTally {
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func add(at: Int64, _ counts: DecidedPart.Counts, _ range: Range<Int>) {
+  mutating func add(at: Int64, _ counts: MessageCounts, _ range: Range<Int>) {
     var sum = 0
     for entry in range {
       totals[Int(counts.codes[entry])] += Int(counts.values[entry])

@@ -40,17 +40,9 @@ struct BatchPart: Sendable {
 
 /// What the messages of a part of a batch came to.
 struct DecidedPart: Sendable {
-  /// The outcomes of all messages and how often each occurred, message by message.
-  struct Counts: Sendable {
-    var codes: [UInt8] = []
-    var values: [UInt32] = []
-    /// Where each message's end.
-    var ends: [Int] = []
-  }
-
-  var counts = Counts()
+  var counts = MessageCounts()
   /// With holding: the suppressed that will push.
-  var held = Counts()
+  var held = MessageCounts()
   /// How many are released in each minute.
   var released: [Int64: Int] = [:]
   /// The rows of the held, if they are wanted, and where each message's end.
@@ -162,15 +154,5 @@ struct DecidingWorker {
           message: message, user: timeline.id(of: user), outcome: outcome,
           pushAt: Instant(milliseconds: at)), &decided.heldRows)
     }
-  }
-}
-
-extension DecidedPart.Counts {
-  fileprivate mutating func append(_ counts: FanoutCounts) {
-    counts.forEach { code, count in
-      codes.append(code)
-      values.append(UInt32(count))
-    }
-    ends.append(codes.count)
   }
 }

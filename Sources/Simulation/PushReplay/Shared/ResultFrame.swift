@@ -31,17 +31,3 @@ extension ResultFrame {
     return Set(hours.flatMap { [clock.day($0), clock.day($0 + 3_599_999)] }).count
   }
 }
-
-extension ReplayResult: ResultFrame {
-  /// The name of ``pushFanoutReplay`` in files.
-  public static let formatField = "pushFanoutReplay"
-  /// The same as ``pushFanoutReplay``.
-  public var formatVersion: Int { pushFanoutReplay }
-}
-
-extension CompareResult: ResultFrame {
-  /// The name of ``pushFanoutCompare`` in files.
-  public static let formatField = "pushFanoutCompare"
-  /// The same as ``pushFanoutCompare``.
-  public var formatVersion: Int { pushFanoutCompare }
-}

@@ -40,7 +40,7 @@ extension ReplayReport {
         + "one"
       if let most = people.neverReasons.first {
         let family = OutcomeFamily(action: "none", reason: most.reason)
-        text += ", most often because of \(family.name) (\(Figures.exact(most.people)))"
+        text += ", the most frequent reason: \(family.name) (\(Figures.exact(most.people)))"
       }
       parts.append(text)
     }

@@ -24,7 +24,7 @@ public struct LaterChanges: Hashable, Sendable {
           + (names.isEmpty ? [] : ["of"] + [names.joined(separator: " in ")]))
           .joined(separator: " ") + " at \(event.at.rfc3339)"
           + (event.old == nil && event.new == nil
-            ? "" : " (\(event.old ?? "nothing") -> \(event.new ?? "nothing"))")
+            ? "" : " (\(event.old ?? "none") -> \(event.new ?? "none"))")
       }
       let times = settings.count > 3 ? "changed \(settings.count) times" : "changed"
       let last = settings.count > 3 ? ", at last " : ", "

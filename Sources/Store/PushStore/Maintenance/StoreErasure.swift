@@ -3,36 +3,6 @@ internal import GRDB
 internal import PushFanout
 public import PushModel
 
-/// Whose id is erased.
-public enum ErasedID: Hashable, Sendable {
-  /// A user's, with all that ``StoreWrite/removeUser(_:)`` removes and what others call the user.
-  case user(Identifier)
-  /// A conversation's, with all that ``StoreWrite/removeConversation(_:)`` removes.
-  case conversation(Identifier)
-
-  /// The id.
-  public var id: Identifier {
-    switch self {
-    case .user(let id), .conversation(let id): id
-    }
-  }
-}
-
-/// What an erased id is called from then on: drawn, and in no relation to it.
-enum AnonymousID {
-  private static let prefix = "\0erased-"
-
-  static func random() -> Identifier {
-    let hex = (0..<2).map { _ in
-      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
-    return Identifier(prefix + hex.joined())
-  }
-
-  static func contains(_ id: Identifier) -> Bool { id.text.utf8.starts(with: prefix.utf8) }
-}
-
 extension StoreWrite {
   /// Removes a user or a conversation, gives the row another id, and removes every entry of the
   /// feed but a new one, ``Change/erased``, that names no user.

@@ -15,22 +15,6 @@ struct StoreSum: Equatable {
   }
 }
 
-/// FNV-1a over the types and the bytes of the columns of a row.
-struct RowSum {
-  private(set) var state: UInt64 = 0xCBF2_9CE4_8422_2325
-
-  @inline(__always)
-  mutating func add(_ number: UInt64) { state = (state ^ number) &* 0x0000_0100_0000_01B3 }
-
-  /// Adds a column with a number.
-  @inline(__always)
-  mutating func add(column number: Int64) {
-    add(UInt64(SQLITE_INTEGER))
-    let number = UInt64(bitPattern: number)
-    for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
-  }
-}
-
 /// Sums of a backup's tables, which are stored in it. A store that is opened for writing has none.
 extension SettingsQueries {
   /// The sums of all tables but the store's identity and the sums.

@@ -43,18 +43,24 @@ extension StoreWrite {
   }
 }
 
+/// Whose id is erased.
+public enum ErasedID: Hashable, Sendable {
+  /// A user's, with all that ``StoreWrite/removeUser(_:)`` removes and what others call the user.
+  case user(Identifier)
+  /// A conversation's, with all that ``StoreWrite/removeConversation(_:)`` removes.
+  case conversation(Identifier)
+
+  /// The id.
+  public var id: Identifier {
+    switch self {
+    case .user(let id), .conversation(let id): id
+    }
+  }
+}
+
 /// The tables of ids.
 enum IDKind: String {
   case users, conversations
-}
-
-/// Whether a row of an id has a record.
-enum RecordState: Int64 {
-  /// The id was only named, by a membership or as a parent.
-  case named
-  case declared
-  /// What it was of is removed: nothing names it.
-  case removed
 }
 
 extension SettingsQueries {

@@ -1,3 +1,4 @@
+internal import CPushSQLite
 internal import GRDB
 internal import PushModel
 
@@ -130,5 +131,21 @@ struct MemberSettingRows {
     while mutes[mute].place < place { mute += 1 }
     member.mutedUntil = mutes[mute].until
     return member
+  }
+}
+
+/// FNV-1a over the types and the bytes of the columns of a row.
+struct RowSum {
+  private(set) var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  @inline(__always)
+  mutating func add(_ number: UInt64) { state = (state ^ number) &* 0x0000_0100_0000_01B3 }
+
+  /// Adds a column with a number.
+  @inline(__always)
+  mutating func add(column number: Int64) {
+    add(UInt64(SQLITE_INTEGER))
+    let number = UInt64(bitPattern: number)
+    for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
   }
 }

@@ -68,3 +68,12 @@ extension SettingsQueries {
       ? nil : Identifier(try known(row.text(index), "conversations.parent"))
   }
 }
+
+/// Whether a row of an id has a record.
+enum RecordState: Int64 {
+  /// The id was only named, by a membership or as a parent.
+  case named
+  case declared
+  /// What it was of is removed: nothing names it.
+  case removed
+}

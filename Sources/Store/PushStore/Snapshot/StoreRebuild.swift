@@ -95,3 +95,18 @@ public struct StoreRebuild: Sendable {
     return settings
   }
 }
+
+/// What an erased id is called from then on: drawn, and in no relation to it.
+enum AnonymousID {
+  private static let prefix = "\0erased-"
+
+  static func random() -> Identifier {
+    let hex = (0..<2).map { _ in
+      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+    return Identifier(prefix + hex.joined())
+  }
+
+  static func contains(_ id: Identifier) -> Bool { id.text.utf8.starts(with: prefix.utf8) }
+}

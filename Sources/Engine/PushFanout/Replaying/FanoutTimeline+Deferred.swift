@@ -158,13 +158,12 @@ extension FanoutTimeline {
           of: rank, hasEvents ? nil : conversation.word(rank), conversation.target, quiet,
           messageClass, at: now, version)
       })
-    let known = conversation.changing.withLock { $0.followed }
-    if let known {
+    if let known = conversation.guarded.withLock({ $0.observer as? FollowedMembers }) {
       known.follow(conversation, quiet, counting)
       return body(known, counting)
     }
     let made = FollowedMembers(conversation, quiet)
-    conversation.changing.withLock { $0.followed = made }
+    conversation.guarded.withLock { $0.observer = made }
     return body(made, counting)
   }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 ///   ``HeldPushes``.
 ///
 /// SAFETY: used by the one thread of the timeline that the conversation is of.
-@safe final class FollowedMembers: @unchecked Sendable {
+@safe final class FollowedMembers: WordObserver, @unchecked Sendable {
   private struct WordChange {
     let rank: UInt32
     let before: MemberWord

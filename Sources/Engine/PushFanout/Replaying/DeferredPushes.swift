@@ -155,10 +155,7 @@ extension CachedConversation {
   /// - Complexity: O(later events of members).
   func hasLaterEvent(_ rank: Int) -> Bool {
     if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnknown { return false }
-    return changing.withLock { changing in
-      let positions = changing.laterMemberEvents()
-      return positions.contains { changing.events[$0].rank == UInt32(rank) }
-    }
+    return guarded.withLock { $0.events.laterMembers().contains(UInt32(rank)) }
   }
 
   /// The members with events after the instant of the words, with numbers that change when they
@@ -168,25 +165,10 @@ extension CachedConversation {
   func laterEvents(
     unless known: (revision: UInt, count: Int)?
   ) -> (revision: UInt, count: Int, ranks: Set<UInt32>)? {
-    changing.withLock { changing in
-      if let known, (changing.eventsRevision, changing.eventCount) == known { return nil }
-      let positions = changing.laterMemberEvents()
-      return (
-        changing.eventsRevision, changing.eventCount,
-        Set(positions.map { changing.events[$0].rank })
-      )
+    guarded.withLock { guarded in
+      let now = (guarded.events.revision, guarded.events.passed)
+      if let known, now == known { return nil }
+      return (now.0, now.1, Set(guarded.events.laterMembers()))
     }
-  }
-}
-
-extension CachedConversation.Changing {
-  /// The positions of the events after the instant of the words, without the starts of memberships:
-  /// no decision of a user is suppressed before the membership starts.
-  ///
-  /// - Complexity: O(log events), O(events) the first time.
-  fileprivate mutating func laterMemberEvents() -> ArraySlice<Int> {
-    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnknown }
-    memberEvents = positions
-    return positions[positions.partitioningIndex { $0 >= eventCount }...]
   }
 }

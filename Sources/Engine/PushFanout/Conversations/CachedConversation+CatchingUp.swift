@@ -1,0 +1,218 @@
+internal import CPushKernels
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// Has the words catch up with versions and instants, under the lock.
+extension CachedConversation {
+  /// More events than this between the words and an earlier reader, and the words move back to its
+  /// instant.
+  private static let farEvents = 4096
+
+  /// Brings the words to a reader's version and instant, unless the version is earlier, or the
+  /// instant is by few events.
+  func catchUp(to reader: ConversationReader, _ guarded: inout Guarded) {
+    let number = reader.number
+    guard number >= applied.load(ordering: .relaxed) else { return }
+    let hasPending = number >= pendingFrom.load(ordering: .relaxed)
+    var position = moves(to: reader.now, guarded.events)
+    guard hasPending || position != nil else { return }
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    // First, as a change may add events before the instant.
+    if hasPending {
+      applyPending(number, MemberResolver(reader.version), &guarded)
+      position = moves(to: reader.now, guarded.events)
+    }
+    if let position { moveEvents(to: position, reader.now, &guarded) }
+    setEventBounds(guarded)
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    checkInDebugBuilds { checkInvariants(reader.version, guarded, .sample(number)) }
+  }
+
+  /// How many events there are up to an instant, if the words should move there.
+  private func moves(to now: Int64, _ events: borrowing EventLog) -> Int? {
+    let position = events.count(upTo: now)
+    let isFar = events.passed - position > Self.farEvents
+    return position > events.passed || isFar ? position : nil
+  }
+
+  private func moveEvents(to position: Int, _ now: Int64, _ guarded: inout Guarded) {
+    let (positions, isLater) = guarded.events.move(to: position, at: now)
+    var tallied = talliedLevels(guarded.tallies)
+    if isLater {
+      for index in positions {
+        let event = guarded.events.events[index]
+        setWord(Int(event.rank), event.after, &tallied, &guarded)
+      }
+    } else {
+      for index in positions.reversed() {
+        let event = guarded.events.events[index]
+        setWord(Int(event.rank), event.before, &tallied, &guarded)
+      }
+    }
+  }
+
+  private func applyPending(
+    _ number: UInt64, _ resolver: MemberResolver, _ guarded: inout Guarded
+  ) {
+    var tallied = talliedLevels(guarded.tallies)
+    let readsWords = resolver.readsWords(target)
+    if readsWords { applyPresence(number, resolver, &tallied, &guarded) }
+    let (ranks, haveNewSettings) = takePending(number, resolver, &guarded.changes)
+    applied.store(number, ordering: .relaxed)
+    setPendingFrom(guarded)
+    if ranks.isEmpty { return }
+    // Events may change though no word does; an answer for an earlier instant depends on them.
+    revision.add(1, ordering: .acquiringAndReleasing)
+    let row = target.memberRow
+    var replacement = guarded.events.beginReplacement()
+    for rank in ranks {
+      let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
+      // Of a member with a lasting word, the start is the only event; the settings before may have
+      // had others.
+      let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
+      let lasting = readsWords ? resolver.lastingWord(of: user, Int(rank), target) : nil
+      if let lasting,
+        !(haveNewSettings || packed.hasSince) || !guarded.events.hasEvents(of: rank)
+      {
+        setWord(Int(rank), lasting, &tallied, &guarded)
+        continue
+      }
+      let start = replacement.listed.count
+      let overrides = resolver.overrides(of: user, rank: Int(rank), target)
+      let word =
+        lasting.map {
+          listStart(rank, overrides.since, $0, guarded.events, &replacement.listed)
+        }
+        ?? listEvents(
+          Int(rank), of: user, overrides, resolver, at: guarded.events.now,
+          after: guarded.events.floor, &replacement.listed)
+      guarded.events.replaceEvents(of: rank, from: start, &replacement)
+      setWord(Int(rank), word, &tallied, &guarded)
+    }
+    guarded.events.finish(replacement)
+  }
+
+  /// Applies the changes of presence of members whose words are lasting and who have no events: most
+  /// of them.
+  ///
+  /// No earlier version is asked for their words, so they are not kept as applied.
+  private func applyPresence(
+    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedLevels],
+    _ guarded: inout Guarded
+  ) {
+    guard let online = resolver.version.online else { return }
+    let (start, tables) = (Int(target.memberRow.start), resolver.tables)
+    var changes = PendingChanges(0)
+    swap(&changes, &guarded.changes)
+    changes.takePresence(number) { user, rank in
+      resolver.prefetch(user, at: rank, target)
+    } _: { user, rank in
+      guard rank < count else { return false }
+      let slot = start + Int(rank)
+      let lasting = MemberWord(bits: tables.memberWords[slot])
+      guard tables.memberUsers[slot] == user, !lasting.isUnknown,
+        !PackedMember(bits: tables.packedMembers[slot]).hasSince
+      else { return false }
+      let isOnline = online.contains(user) && tables.onlineReach(of: user) == .online
+      let word =
+        isOnline
+        ? MemberWord(schedule: UInt32(lasting.schedule), base: target.rules.onlineBase) : lasting
+      setWord(Int(rank), word, &tallied, &guarded)
+      return true
+    }
+    swap(&changes, &guarded.changes)
+  }
+
+  /// Appends the start of the membership of a member with a lasting word.
+  ///
+  /// - Returns: the word at the instant of the words.
+  private func listStart(
+    _ rank: UInt32, _ since: Int64, _ word: MemberWord, _ events: borrowing EventLog,
+    _ listed: inout [EventLog.Event]
+  ) -> MemberWord {
+    if since > events.floor {
+      listed.append(EventLog.Event(at: since, rank: rank, before: word.absent, after: word))
+    }
+    return since > events.now ? word.absent : word
+  }
+
+  /// Takes out the changes up to a version.
+  ///
+  /// - Returns: the ranks of the members that they concern, ascending, without duplicates; whether
+  ///   it is not only the presence of all of them that changed.
+  private func takePending(
+    _ number: UInt64, _ resolver: MemberResolver, _ changes: inout PendingChanges
+  ) -> (ranks: [UInt32], haveNewSettings: Bool) {
+    var haveNewSettings = false
+    let end = changes.count(upTo: number)
+    var ranks: [UInt32] = []
+    ranks.reserveCapacity(end)
+    for index in 0..<end {
+      let (user, near) = changes.pending[index].subject.member
+      guard let user else { continue }
+      resolver.prefetch(user, at: near, target)
+      if near < count { unsafe pk_prefetch(words + Int(near)) }
+    }
+    for index in 0..<end {
+      let change = changes.pending[index]
+      let (user, near) = change.subject.member
+      haveNewSettings = haveNewSettings || near == .max
+      guard let user else {
+        ranks = Array(0..<UInt32(count))
+        changes.noteAllApplied(number)
+        break
+      }
+      guard let rank = resolver.rank(of: user, probably: near, target.memberRow) else { continue }
+      if ranks.last != UInt32(rank) { ranks.append(UInt32(rank)) }
+      if near != rank {
+        resolver.prefetchRecords(of: user, rank, target)
+        unsafe pk_prefetch(words + rank)
+      }
+      changes.noteApplied(UInt32(rank), change.number)
+    }
+    changes.removeFirst(end)
+    changes.forgetApplied(above: max(64, count / 8))
+    guard ranks.count > 1 else { return (ranks, haveNewSettings) }
+    ranks.sort()
+    var kept = 1
+    for rank in ranks[1...] where rank != ranks[kept - 1] {
+      ranks[kept] = rank
+      kept += 1
+    }
+    ranks.removeSubrange(kept...)
+    return (ranks, haveNewSettings)
+  }
+
+  func setEventBounds(_ guarded: borrowing Guarded) {
+    let (from, until) = guarded.events.bounds
+    eventsFrom.store(from, ordering: .relaxed)
+    eventsUntil.store(until, ordering: .relaxed)
+  }
+
+  private func setWord(
+    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedLevels], _ guarded: inout Guarded
+  ) {
+    let before = self.word(rank)
+    if before == word { return }
+    // First the revision: who reads the new word without the lock then sees that it is newer.
+    revision.add(1, ordering: .acquiringAndReleasing)
+    unsafe words[rank].store(word.bits, ordering: .releasing)
+    guarded.tallies.runs.move(from: before, to: word)
+    guarded.observer?.note(rank, from: before, to: word)
+    var index = 0
+    while index < tallied.count {
+      let (slot, levels) = (tallied[index].slot, tallied[index].levels)
+      guard word.schedule < levels.count else {
+        // The levels may be freed here.
+        tallied.remove(at: index)
+        setInterval(nil, slot, &guarded.tallies)
+        continue
+      }
+      move(
+        1, slot, from: unsafe before.state(levels, stateByBase),
+        to: unsafe word.state(levels, stateByBase))
+      index += 1
+    }
+  }
+}

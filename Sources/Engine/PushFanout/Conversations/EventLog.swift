@@ -1,0 +1,207 @@
+internal import Algorithms
+
+/// The instants at which words of a conversation's members change without an update: a mute ends, a
+/// membership begins. It knows which of them the words have passed.
+struct EventLog {
+  struct Event {
+    /// Milliseconds since the epoch.
+    var at: Int64
+    var rank: UInt32
+    /// The words until then, and from then on.
+    var before: MemberWord
+    var after: MemberWord
+
+    func precedes(_ other: Event) -> Bool { (at, rank) < (other.at, other.rank) }
+  }
+
+  /// Ascending, those of an instant by rank.
+  private(set) var events: [Event] = []
+  /// How many of them the words have passed.
+  private(set) var passed = 0
+  /// The instant of the words.
+  private(set) var now: Int64 = 0
+  /// Events up to this instant are not known.
+  private(set) var floor = Int64.min
+  /// How often ``events`` were changed.
+  private(set) var revision: UInt = 0
+  /// The ranks of all events, ascending; empty until settings of a member change.
+  private var ranks: [UInt32] = []
+  /// The positions in ``events`` of those whose members are members before them, ascending; made
+  /// on demand, and again after ``events`` were changed.
+  private var memberEvents: [Int]?
+
+  init() {}
+
+  /// - Parameter events: in any order.
+  init(_ events: consuming [Event], at now: Int64, after floor: Int64) {
+    if events.count > 1 { events.sort { $0.precedes($1) } }
+    self.init(inOrder: events, at: now, after: floor)
+  }
+
+  /// - Precondition: the events ascend.
+  init(inOrder events: consuming [Event], at now: Int64, after floor: Int64 = .min) {
+    passed = events.partitioningIndex { $0.at > now }
+    self.events = events
+    (self.now, self.floor) = (now, floor)
+  }
+
+  /// The half-open interval around the instant of the words in which no member has an event.
+  var bounds: (from: Int64, until: Int64) {
+    (
+      passed > 0 ? events[passed - 1].at : floor + 1,
+      passed < events.count ? events[passed].at : .max
+    )
+  }
+
+  /// The number of events up to an instant, which is mostly near that of the words.
+  ///
+  /// - Complexity: O(log of the events in between).
+  func count(upTo now: Int64) -> Int {
+    var (low, high) = (passed, passed)
+    var step = 4
+    if low > 0, events[low - 1].at > now {
+      while low > 0, events[low - 1].at > now {
+        high = low - 1
+        low = max(0, low - step)
+        step *= 4
+      }
+    } else {
+      while high < events.count, events[high].at <= now {
+        low = high + 1
+        high = min(events.count, high + step)
+        step *= 4
+      }
+    }
+    return events[low..<high].partitioningIndex { $0.at > now }
+  }
+
+  /// Moves to an instant, before and after which so many events lie.
+  ///
+  /// - Returns: the positions of the events in between, and whether the instant is later.
+  mutating func move(to count: Int, at now: Int64) -> (events: Range<Int>, isLater: Bool) {
+    let before = passed
+    (passed, self.now) = (count, now)
+    return (min(before, count)..<max(before, count), count >= before)
+  }
+
+  /// The words before and after each event, as numbers.
+  func words(_ number: (MemberWord) -> UInt32) -> [UInt32] {
+    var words: [UInt32] = []
+    words.reserveCapacity(events.count * 2)
+    for event in events {
+      words.append(number(event.before))
+      words.append(number(event.after))
+    }
+    return words
+  }
+
+  /// The members with events after the instant of the words, except the starts of memberships: no
+  /// decision of a user is suppressed before the membership starts.
+  ///
+  /// - Complexity: O(log events + result), O(events) the first time.
+  mutating func laterMembers() -> some Sequence<UInt32> {
+    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnknown }
+    memberEvents = positions
+    let first = positions.partitioningIndex { $0 >= passed }
+    return positions[first...].lazy.map { [events] in events[$0].rank }
+  }
+
+  /// Stops the process unless events ascend, and the words have passed those up to their instant.
+  func checkInvariants(_ scope: InvariantScope) {
+    precondition(passed <= events.count, "EventLog: \(passed) of \(events.count) events passed")
+    for index in scope.indices(below: events.count) {
+      precondition(
+        index == 0 || events[index - 1].precedes(events[index]),
+        "EventLog: event \(index) precedes the one before")
+      precondition(
+        (events[index].at <= now) == (index < passed),
+        "EventLog: event \(index) is on the wrong side of \(now)")
+    }
+    precondition(
+      ranks.isEmpty || ranks.count == events.count,
+      "EventLog: \(ranks.count) ranks of \(events.count) events")
+  }
+}
+
+extension EventLog {
+  /// The events of members whose settings changed, which replace those that they had.
+  ///
+  /// A member who comes online keeps the instants of the events, and only has other words there. So
+  /// most events are replaced where they stand, and no others are looked at.
+  struct Replacement {
+    /// What was listed and is not in the log yet.
+    var listed: [Event] = []
+    /// The ranks of the members whose earlier events have to go, ascending.
+    fileprivate var stale: [UInt32] = []
+  }
+
+  /// - Complexity: O(1), or O(events log events) the first time.
+  mutating func beginReplacement() -> Replacement {
+    if ranks.isEmpty { sortRanks() }
+    return Replacement()
+  }
+
+  private mutating func sortRanks() {
+    ranks = events.map(\.rank)
+    ranks.sort()
+  }
+
+  /// Whether a member has events that are to be replaced.
+  ///
+  /// - Complexity: O(log events).
+  func hasEvents(of rank: UInt32) -> Bool {
+    let first = ranks.partitioningIndex { $0 >= rank }
+    return first < ranks.count && ranks[first] == rank
+  }
+
+  /// Replaces the events of a member by the last ones listed.
+  ///
+  /// - Parameter start: where the member's begin in ``Replacement/listed``.
+  /// - Precondition: members are in the order of ranks.
+  /// - Complexity: O(log events) if there are as many as before, at the same instants.
+  mutating func replaceEvents(
+    of rank: UInt32, from start: Int, _ replacement: inout Replacement
+  ) {
+    let first = ranks.partitioningIndex { $0 >= rank }
+    let known = ranks[first...].prefix { $0 == rank }.count
+    if known == 0 { return }
+    if known == replacement.listed.count - start, replaceInPlace(replacement.listed[start...]) {
+      replacement.listed.removeSubrange(start...)
+    } else {
+      replacement.stale.append(rank)
+    }
+  }
+
+  private mutating func replaceInPlace(_ listed: ArraySlice<Event>) -> Bool {
+    for event in listed {
+      let position = events.partitioningIndex { !$0.precedes(event) }
+      guard position < events.count, events[position].rank == event.rank,
+        events[position].at == event.at
+      else { return false }
+      events[position] = event
+    }
+    return true
+  }
+
+  /// Puts the others where they belong.
+  ///
+  /// - Complexity: O(1) if all were replaced where they stood.
+  mutating func finish(_ replacement: consuming Replacement) {
+    memberEvents = nil
+    revision += 1
+    defer { passed = events.partitioningIndex { $0.at > now } }
+    let (listed, stale) = (replacement.listed, replacement.stale)
+    if stale.isEmpty && listed.isEmpty { return }
+    if !stale.isEmpty {
+      events.removeAll { event in
+        let position = stale.partitioningIndex { $0 >= event.rank }
+        return position < stale.count && stale[position] == event.rank
+      }
+    }
+    if !listed.isEmpty {
+      events += listed
+      events.sort { $0.precedes($1) }
+    }
+    sortRanks()
+  }
+}

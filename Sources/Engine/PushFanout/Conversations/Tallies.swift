@@ -1,0 +1,151 @@
+internal import Synchronization
+
+/// What the tallies of a conversation are of. The numbers themselves are in the conversation, as they
+/// are read without its lock.
+struct Tallies {
+  /// The interval of each tally; nil for an unused one.
+  fileprivate(set) var intervals: [ScheduleLevels?]
+  /// Members by pattern of the schedule and base, for tallies that are made from others.
+  var runs = PatternRuns()
+
+  init(count: Int) { intervals = Array(repeating: nil, count: count) }
+}
+
+/// A tally that is in use, and the levels that it was counted at, which ``Tallies/intervals`` retains.
+struct TalliedLevels {
+  let slot: Int
+  let levels: LevelTable
+}
+
+/// Moves tallies, under the lock.
+extension CachedConversation {
+  func talliedLevels(_ tallies: borrowing Tallies) -> [TalliedLevels] {
+    var all: [TalliedLevels] = []
+    for slot in 0..<tallies.intervals.count {
+      if let quiet = tallies.intervals[slot] {
+        all.append(TalliedLevels(slot: slot, levels: quiet.levels))
+      }
+    }
+    return all
+  }
+
+  /// Counts members of a tally in another state.
+  @inline(__always)
+  func move(_ count: UInt32, _ slot: Int, from before: UInt8, to state: UInt8) {
+    add(slot, before, 0 &- count)
+    add(slot, state, count)
+  }
+
+  @inline(__always)
+  private func add(_ slot: Int, _ state: UInt8, _ count: UInt32) {
+    let number = unsafe tallies + (slot * stateCount + Int(state))
+    unsafe number.pointee.store(
+      number.pointee.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+  }
+
+  func setInterval(_ quiet: ScheduleLevels?, _ slot: Int, _ tallies: inout Tallies) {
+    tallies.intervals[slot] = quiet
+    tallyBounds[2 * slot].store(quiet?.from ?? 0, ordering: .relaxed)
+    tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
+  }
+
+  /// The tally for an interval without transitions, made from the one nearest in time in place of
+  /// the farthest.
+  ///
+  /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
+  ///   at most O(runs), and O(members) the first time.
+  func tally(at quiet: ScheduleLevels, _ guarded: inout Guarded) -> Int {
+    for slot in 0..<Self.tallyCount {
+      if let known = guarded.tallies.intervals[slot], known.from <= quiet.from,
+        quiet.until <= known.until
+      {
+        return slot
+      }
+    }
+    var (source, slot) = (0, 0)
+    var (nearest, farthest) = (UInt64.max, UInt64.min)
+    for index in 0..<Self.tallyCount {
+      let known = guarded.tallies.intervals[index]
+      let distance = known.map { UInt64(($0.from - quiet.from).magnitude) } ?? .max
+      if distance < nearest { (source, nearest) = (index, distance) }
+      if distance >= farthest { (slot, farthest) = (index, distance) }
+    }
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    let isMade =
+      guarded.tallies.intervals[source].map {
+        $0.day == quiet.day && follow($0, source, quiet, slot, &guarded)
+      }
+      ?? false
+    if !isMade { count(at: quiet, slot, &guarded) }
+    setInterval(quiet, slot, &guarded.tallies)
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    return slot
+  }
+
+  /// Makes a tally from another of the same date, transition by transition.
+  ///
+  /// - Returns: whether that costs less than a new count.
+  private func follow(
+    _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
+    _ guarded: inout Guarded
+  ) -> Bool {
+    let entries = quiet.transitions.entries(between: known.from, and: quiet.from)
+    // A search takes about as long as counting so many members.
+    guard entries.count * 128 < count else { return false }
+    makePatternRuns(quiet.transitions, &guarded)
+    guard let runs = guarded.tallies.runs.runs(of: quiet.transitions) else { return false }
+    for state in 0..<stateCount {
+      let number = unsafe tallies[source * stateCount + state].load(ordering: .relaxed)
+      unsafe tallies[slot * stateCount + state].store(number, ordering: .relaxed)
+    }
+    let isLater = known.from <= quiet.from
+    for entry in entries {
+      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
+      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
+      runs.forEach(of: entry.pattern) { word, count in
+        move(
+          count, slot, from: unsafe stateByBase[old | word.base],
+          to: unsafe stateByBase[new | word.base])
+      }
+    }
+    return true
+  }
+
+  /// Makes the runs that a date's transitions apply to, once the words were counted as often as
+  /// making them is worth.
+  private func makePatternRuns(_ transitions: QuietTransitions, _ guarded: inout Guarded) {
+    if guarded.tallies.runs.isOf(transitions) { return }
+    guarded.tallies.runs.recounts += 1
+    guard guarded.tallies.runs.recounts > PatternRuns.countsBefore else { return }
+    guarded.tallies.runs = PatternRuns(transitions)
+    var isKnown = true
+    func word(_ word: MemberWord) -> UInt32 {
+      if let found = transitions.patternWord(word) { return found.bits }
+      isKnown = false
+      return 0
+    }
+    let all = (0..<count).map { word(self.word($0)) }
+    // Not if a member's schedule was added after the reader's version.
+    guard isKnown else { return guarded.tallies.runs = PatternRuns() }
+    let others = guarded.events.words(word)
+    guarded.tallies.runs.runs.make(all, others: others, limit: count * 3 / 8)
+  }
+
+  /// Counts the members in each state at an interval without transitions.
+  private func count(at quiet: ScheduleLevels, _ slot: Int, _ guarded: inout Guarded) {
+    unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
+      if let runs = guarded.tallies.runs.runs(of: quiet.transitions) {
+        let levels = quiet.patternLevels
+        unsafe numbers.initialize(repeating: 0)
+        runs.forEach { word, count in
+          unsafe numbers[Int(word.state(levels, stateByBase))] &+= count
+        }
+      } else if let start = numbers.baseAddress {
+        unsafe countWords(quiet.levels, into: start)
+      }
+      for state in 0..<stateCount {
+        unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)
+      }
+    }
+  }
+}
