@@ -51,12 +51,12 @@ import Testing
   func levelsAreThoseOfTheBitmaps(seed: UInt64, rules: RuleSet) throws {
     var random = SeededGenerator(seed: seed)
     let table = try Self.table(rules, 120, &random)
-    let bits = QuietLevelBits(table.app)
+    let phases = QuietPhases(table.app)
     let calendar = QuietCalendar()
     for date in Self.dates.shuffled(using: &random) {
       let bitmaps = Self.bitmaps(table, day: date)
       func levels(_ second: Int) -> [UInt8] {
-        bitmaps.map { bits[$0.level(second: second)] >> 3 }
+        bitmaps.map { phases[$0.level(second: second)] }
       }
       // Under some options a level that changes is the same to the rules.
       let all = Set(bitmaps.flatMap(\.transitions)).sorted().map(Int.init)

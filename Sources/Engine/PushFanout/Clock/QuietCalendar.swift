@@ -98,20 +98,20 @@ extension QuietTransitions {
   fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
     let known = patterns.count
     guard known < table.count else { return }
-    let bits = QuietLevelBits(table.app)
+    let phases = QuietPhases(table.app)
     let start = day * 86_400
     var even = self.even ?? (known == 0 ? start - 1..<Int64.max : 0..<0)
     var zones: Set<String> = []
     for index in known..<table.count {
       guard let schedule = table.schedule(UInt32(index)) else {
-        append(table.isRefused(UInt32(index)) ? StateRules.refusedLevel : 0, [])
+        append(table.isRefused(UInt32(index)) ? StateRules.refusedPhase : 0, [])
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)
-      let first = bits[bitmap.level(second: 0)] >> 3
+      let first = phases[bitmap.level(second: 0)]
       var changes: [(second: Int32, level: UInt8)] = []
       for second in bitmap.transitions {
-        let level = bits[bitmap.level(second: Int(second))] >> 3
+        let level = phases[bitmap.level(second: Int(second))]
         if level != changes.last?.level ?? first { changes.append((second, level)) }
       }
       append(first, changes)

@@ -13,8 +13,8 @@ internal import Algorithms
   let calendar: Int
   /// The date's transitions.
   let transitions: QuietTransitions
-  /// For each schedule, its level as in bits 3 and 4 of a ``UserClass``, 0 ... 3, or
-  /// ``StateRules/refusedLevel``; then the same for each pattern.
+  /// For each schedule, its phase as in ``UserClass/init(level:quiet:reach:)``, or
+  /// ``StateRules/refusedPhase``; then the same for each pattern.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
   @inline(__always)

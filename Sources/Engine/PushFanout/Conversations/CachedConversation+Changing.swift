@@ -312,11 +312,12 @@ extension CachedConversation {
     }
     let isLater = known.from <= quiet.from
     for entry in entries {
-      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
-      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
+      let (before, after) = (Int(entry.before), Int(entry.after))
+      let old = MemberWord.stateIndex(phase: isLater ? before : after, base: 0)
+      let new = MemberWord.stateIndex(phase: isLater ? after : before, base: 0)
       runs.forEach(of: entry.pattern) { word, count in
-        add(slot, unsafe stateByBase[old | word.base], 0 &- count)
-        add(slot, unsafe stateByBase[new | word.base], count)
+        add(slot, unsafe stateByBase[old + word.base], 0 &- count)
+        add(slot, unsafe stateByBase[new + word.base], count)
       }
     }
     return true

@@ -18,7 +18,7 @@ struct DeferredPushes {
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
   /// Of the app whose version was prepared last.
-  private var bits = QuietLevelBits(AppSettings())
+  private var bits = QuietPhases(AppSettings())
 
   private static let unknown = Int64.min
   private static let never = Int64.max
@@ -37,7 +37,7 @@ struct DeferredPushes {
       levelCounts = []
     }
     now = second
-    bits = QuietLevelBits(version.tables.app)
+    bits = QuietPhases(version.tables.app)
     let count = version.tables.scheduleTable.count
     while nextTransitions.count < count {
       nextTransitions.append(Self.unknown)
@@ -57,7 +57,7 @@ struct DeferredPushes {
     let schedule = version.tables.scheduleTable.schedule(UInt32(index))
     let next = schedule?.nextTransition(after: now)
     nextTransitions[index] = next ?? Self.never
-    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] >> 3 } ?? 0
+    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] } ?? 0
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
@@ -92,7 +92,8 @@ struct DeferredPushes {
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     forEachLaterLevel(of: word.schedule, version) { second, level in
-      let state = unsafe conversation.stateByBase[Int(level) << MemberWord.baseBits | word.base]
+      let state = unsafe conversation.stateByBase[
+        MemberWord.stateIndex(phase: Int(level), base: word.base)]
       guard unsafe codes[Int(state)] & 1 != 0 else { return true }
       found = second
       return false
@@ -117,7 +118,7 @@ struct DeferredPushes {
     var second = first
     while !unseen.isEmpty, let next = quiet.nextTransition(after: second) {
       let level = quiet.level(at: next)
-      if unseen.remove(level), !body(next, bits[level] >> 3) { return }
+      if unseen.remove(level), !body(next, bits[level]) { return }
       second = next
     }
   }
@@ -133,10 +134,10 @@ struct DeferredPushes {
     if tables.isRefused(user) { return nil }
     let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     let code = { (at: Int64) -> UInt8 in
-      let level = tables.quietBits(tables.schedules[Int(user)], at: at) >> 3
+      let level = tables.quietPhase(tables.schedules[Int(user)], at: at)
       let base = resolver.word(rank, target, at: at).base
       return unsafe codes[
-        Int(conversation.stateByBase[Int(level) << MemberWord.baseBits | base])]
+        Int(conversation.stateByBase[MemberWord.stateIndex(phase: Int(level), base: base)])]
     }
     let suppressed = code(now)
     guard Self.suppressed[Int(suppressed)] else { return nil }

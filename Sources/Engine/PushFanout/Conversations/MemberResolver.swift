@@ -45,7 +45,7 @@ struct MemberOverrides {
 
   func memberClass(at now: Int64) -> MemberClass {
     if since > now { return .absent }
-    return MemberClass(bits: member.bits | (mutedUntil > now ? MemberClass.muteBit : 0))
+    return mutedUntil > now ? member.muted : member
   }
 }
 
@@ -101,7 +101,7 @@ struct MemberResolver {
     of user: UInt32, _ record: MemberRecord, _ target: ConversationTarget
   ) -> MemberOverrides {
     var overrides = MemberOverrides(
-      member: MemberClass(bits: 0), since: record.since, mutedUntil: 0)
+      member: MemberClass(level: 0), since: record.since, mutedUntil: 0)
     apply(record, of: user, target, to: &overrides)
     return overrides
   }
@@ -128,11 +128,11 @@ struct MemberResolver {
     let member = overrides.memberClass(at: now)
     if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
     let packed = tables.packedUsers[Int(user)]
-    let bits = tables.classBits(
+    let value = tables.userClass(
       of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
     return MemberWord(
       schedule: tables.schedules[Int(user)],
-      base: unsafe target.rules.bases[Int(member.bits) << 8 | Int(bits)])
+      base: target.rules.base(value, member))
   }
 
   /// What decides a member of a conversation whose words in the tables hold for the message
@@ -143,12 +143,12 @@ struct MemberResolver {
     guard let online = version.online, online.contains(user) else { return word }
     // Nothing else matters of who is online.
     return tables.onlineReach(of: user) == .online
-      ? MemberWord(schedule: UInt32(word.schedule), base: target.rules.onlineBase) : word
+      ? word.withBase(target.rules.onlineBase) : word
   }
 
   /// Whether the words in the tables are those of messages of a target.
   func readsWords(_ target: ConversationTarget) -> Bool {
-    target.kind != .thread && levelMask(target) == LastingWords.wholeMask
+    target.kind != .thread && levelMask(target) == PackedMember.levelMask
   }
 
   /// Calls `body` with the instants at which a member changes without an update, except transitions
@@ -169,8 +169,8 @@ struct MemberResolver {
 extension Tables {
   /// The class of a user at any instant.
   func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
-    let bits = classBits(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
-    return UserClass(bits: bits | quietBits(schedules[Int(user)], at: now))
+    userClass(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
+      .inPhase(quietPhase(schedules[Int(user)], at: now))
   }
 
   /// The zone that a user's settings need and the system does not have; nil when it has all.
@@ -182,9 +182,9 @@ extension Tables {
   /// Whether a user is not decided for.
   func isRefused(_ user: UInt32) -> Bool { scheduleTable.isRefused(schedules[Int(user)]) }
 
-  /// The bits of a schedule's users at an instant. Who is not decided for has none.
-  func quietBits(_ schedule: UInt32, at now: Int64) -> UInt8 {
+  /// The phase of a schedule at an instant; 0 for users who are not decided for.
+  func quietPhase(_ schedule: UInt32, at now: Int64) -> UInt8 {
     if schedule == 0 { return 0 }
-    return QuietLevelBits(app)[scheduleTable.level(schedule, at: now / 1000)]
+    return QuietPhases(app)[scheduleTable.level(schedule, at: now / 1000)]
   }
 }

@@ -153,7 +153,7 @@ extension StateRules {
     let rules = EasemobStates(app: app, isPrivate: kind == .private)
     let count = EasemobMessageClass.count
     return StateRules(
-      tableCount: count, telling: Array(0..<count), quietMask: app.rules.quietMask,
+      tableCount: count, telling: Array(0..<count), lastPhase: app.rules.lastQuietPhase,
       isPossible: { $0.isEasemob && $1.isEasemob }
     ) {
       rules.outcome($0, $1, EasemobMessageClass(index: $2))
@@ -164,12 +164,13 @@ extension StateRules {
 extension Tables {
   /// Level, mute and reach in the class of an Easemob user.
   @inline(__always)
-  func easemobBits(
+  func easemobClass(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
-  ) -> UInt8 {
-    var bits = packed.level
-    if mute(of: user, packed) > now { bits |= UserClass.muteBit }
-    return bits | reach(of: user, packed, at: now, presence).rawValue << 5
+  ) -> UserClass {
+    var value = UserClass(
+      level: packed.level, reach: reach(of: user, packed, at: now, presence))
+    if mute(of: user, packed) > now { value.isMuted = true }
+    return value
   }
 }
 
@@ -193,7 +194,7 @@ extension DeviceReader {
 extension MemberResolver {
   /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
   func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
-    target.kind == .thread && tables.app.easemob.threadScope == .ownOnly ? 0 : 0x0F
+    target.kind == .thread && tables.app.easemob.threadScope == .ownOnly ? 0 : PackedMember.levelMask
   }
 
   /// The class of an Easemob member, and when the mute ends (E-22, E-63).
@@ -212,7 +213,7 @@ extension MemberResolver {
       apply(own)
     }
     if !isThread || scope != .ownOnly { apply(record) }
-    overrides.member = MemberClass(bits: level)
+    overrides.member = MemberClass(level: level)
   }
 }
 

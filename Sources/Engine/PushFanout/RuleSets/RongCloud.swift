@@ -233,9 +233,9 @@ extension StateRules {
       }
     }
     return StateRules(
-      tableCount: Class.count, telling: telling, quietMask: app.rules.quietMask,
+      tableCount: Class.count, telling: telling, lastPhase: app.rules.lastQuietPhase,
       isPossible: { user, member in
-        user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+        user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || !member.hasChannelLevel)
           && (user.quiet != .all || app.rongcloud.quietZero == .all)
       }
     ) {
@@ -247,10 +247,11 @@ extension StateRules {
 extension Tables {
   /// Level and reach in the class of a RongCloud user.
   @inline(__always)
-  func rongcloudBits(
+  func rongcloudClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
-  ) -> UInt8 {
-    packed.level(kind: kind) | reach(of: user, packed, at: now, presence).rawValue << 5
+  ) -> UserClass {
+    UserClass(
+      level: packed.level(kind: kind), reach: reach(of: user, packed, at: now, presence))
   }
 
   /// Calls `body` with the instants at which a background grace begins and ends.
@@ -318,8 +319,8 @@ extension MemberResolver {
   func rongcloudLevelMask(_ target: ConversationTarget) -> UInt8 {
     switch target.kind {
     case .thread: 0
-    case .ultraGroup: coversChannel(target) ? 0x0F : 0
-    default: 0x0F
+    case .ultraGroup: coversChannel(target) ? PackedMember.levelMask : 0
+    default: PackedMember.levelMask
     }
   }
 
@@ -332,13 +333,13 @@ extension MemberResolver {
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
   ) -> MemberClass {
     if target.kind == .thread {
-      return MemberClass(bits: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
+      return MemberClass(level: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
     }
     let level = record.packed.level
-    guard target.kind == .ultraGroup else { return MemberClass(bits: level) }
+    guard target.kind == .ultraGroup else { return MemberClass(level: level) }
     let channel = tables.channelSets[record.channels][target.channel] ?? .unset
-    if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
-    return MemberClass(bits: coversChannel(target) ? level : 0)
+    if channel.isSet { return MemberClass(channelLevel: channel) }
+    return MemberClass(level: coversChannel(target) ? level : 0)
   }
 }
 
@@ -355,14 +356,12 @@ extension MentionedUsers {
 }
 
 extension RongCloudOptions {
-  /// The bits of a user's class while quiet hours let a level through.
-  func quietBits(_ level: NotificationLevel) -> UInt8 {
-    let quiet: UserClass.Quiet =
-      switch level {
-      case .blocked: .blocked
-      case .mention: .mention
-      default: quietZero == .all ? .all : .outside
-      }
-    return quiet.rawValue << 3
+  /// The phase while quiet hours let a level through.
+  func quiet(_ level: NotificationLevel) -> UserClass.Quiet {
+    switch level {
+    case .blocked: .blocked
+    case .mention: .mention
+    default: quietZero == .all ? .all : .outside
+    }
   }
 }

@@ -12,11 +12,11 @@ extension RuleSet {
     }
   }
 
-  /// The bits of a user's class that quiet hours set.
-  var quietMask: UInt8 {
+  /// The last phase of quiet hours, from 0 outside of them.
+  var lastQuietPhase: UInt8 {
     switch self {
-    case .easemob: UserClass.windowBit
-    case .rongcloud: UserClass.quietMask
+    case .easemob: UserClass.windowPhase
+    case .rongcloud: UserClass.Quiet.blocked.rawValue
     }
   }
 
@@ -42,23 +42,23 @@ extension AppSettings {
 
 // MARK: The class of a user
 
-/// The bits of a user's class that quiet hours set, for each level that they let through.
-struct QuietLevelBits {
+/// The phase of quiet hours, by the level that they let through.
+struct QuietPhases {
   /// A byte for each level.
   private var bytes: UInt64 = 0
 
   init(_ app: AppSettings) {
     for level in NotificationLevel.allCases {
-      let bits =
+      let phase =
         switch app.rules {
-        case .easemob: UserClass.windowBit
-        case .rongcloud: app.rongcloud.quietBits(level)
+        case .easemob: UserClass.windowPhase
+        case .rongcloud: app.rongcloud.quiet(level).rawValue
         }
-      bytes |= UInt64(bits) << (UInt64(level.rawValue) * 8)
+      bytes |= UInt64(phase) << (UInt64(level.rawValue) * 8)
     }
   }
 
-  /// The bits while quiet hours let a level through; none outside of them.
+  /// The phase while quiet hours let a level through; 0 outside of them.
   @inline(__always)
   subscript(level: NotificationLevel?) -> UInt8 {
     guard let level else { return 0 }
@@ -67,14 +67,14 @@ struct QuietLevelBits {
 }
 
 extension Tables {
-  /// The bits of a user's class, without those of quiet hours.
+  /// The class of a user outside of quiet hours.
   @inline(__always)
-  func classBits(
+  func userClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
-  ) -> UInt8 {
+  ) -> UserClass {
     switch app.rules {
-    case .easemob: easemobBits(of: user, packed, at: now, presence)
-    case .rongcloud: rongcloudBits(of: user, packed, kind: kind, at: now, presence)
+    case .easemob: easemobClass(of: user, packed, at: now, presence)
+    case .rongcloud: rongcloudClass(of: user, packed, kind: kind, at: now, presence)
     }
   }
 

@@ -19,9 +19,6 @@ internal import PushSupport
   private let rules: RuleTables
   private let ruleSet: RuleSet
 
-  /// The bits of packed members that apply to a message to a conversation as a whole.
-  static let wholeMask: UInt8 = 0x0F
-
   /// How many members ahead their users' settings are prefetched, also beyond the end of a
   /// conversation: most have fewer members.
   private static let ahead = 16
@@ -43,7 +40,7 @@ internal import PushSupport
     if kind == .thread { return .unknown }
     return word(
       memberUsers[slot], PackedMember(bits: packedMembers[slot]), rules.tables(kind),
-      Self.wholeMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
+      PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
   /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads of the first members from a slot on. It does
@@ -90,13 +87,13 @@ internal import PushSupport
     _ shift: UInt32
   ) -> MemberWord {
     let packed = packedUsers[Int(user)]
-    if member.bits & special != 0 || packed.hasMute
+    if member.hasAny(special) || packed.hasMute
       || (deviceLists.count > 0 && deviceLists[Int(user)] != 0)
     {
       return .unknown
     }
-    let level = Int(packed.bits >> shift & 7)
-    let base = unsafe rules.bases[Int(member.bits & mask) << 8 | level]
+    let base = rules.base(
+      UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
     return MemberWord(schedule: schedules[Int(user)], base: base)
   }
 
@@ -167,7 +164,7 @@ extension TableWriter {
       let kind = ConversationKind(ordinal: Int(row.kind))
       if kind == .thread || row.count == 0 { return }
       lasting.write(
-        0..<Int(row.count), of: row, kind, rules.tables(kind), mask: LastingWords.wholeMask
+        0..<Int(row.count), of: row, kind, rules.tables(kind), mask: PackedMember.levelMask
       ) {
         words.update(Int(row.start) + $0, $1)
       }
