@@ -218,7 +218,7 @@ extension TableWriter {
       if before != packed { tables.packedUsers.set(user, packed, store) }
       if tables.schedules[user] != schedule { tables.schedules.set(user, schedule, store) }
       if packed.hasMute { tables.userMutes.set(UInt64(user), users.mute(at: row), store) }
-      if tables.hasOwnDevices(index) { tables.deviceLists.set(user, 0, store) }
+      tables.devices.reset(index, store)
     }
     return newCount
   }

@@ -194,7 +194,8 @@ extension DeviceReader {
 extension MemberResolver {
   /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
   func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
-    target.kind == .thread && tables.app.easemob.threadScope == .ownOnly ? 0 : PackedMember.levelMask
+    let isOwnOnly = target.kind == .thread && tables.app.easemob.threadScope == .ownOnly
+    return isOwnOnly ? 0 : PackedMember.levelMask
   }
 
   /// The class of an Easemob member, and when the mute ends (E-22, E-63).

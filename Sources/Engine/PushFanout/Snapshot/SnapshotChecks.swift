@@ -75,7 +75,8 @@ struct SnapshotBounds {
         $0 >> 2 & $0 >> 1 & 0o111_111_111
       }
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
-    case .deviceLists: finding.isWrong = unsafe Self.any(start, count, notBelow: devices + 2)
+    case .deviceLists:
+      finding.isWrong = unsafe Self.any(start, count, notBelow: DeviceLists.limit(records: devices))
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
     case .memberWords:
       let limit = UInt32(min(schedules, MemberWord.scheduleCapacity) - 1)
@@ -101,7 +102,8 @@ struct SnapshotBounds {
       unsafe finding.merge(Self.check(map: start, count, upTo: Self.latest))
     case .memberChannels:
       unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(channelSets) - 1))
-    default: break
+    case .settings, .userCharacters, .nameCharacters, .conversationCharacters: break
+    case .userSlots, .userFolded, .nameSlots, .conversationSlots: break
     }
     if unsafe page.load(as: UInt64.self) != PageStore.mapped { finding.isWrong = true }
     return finding

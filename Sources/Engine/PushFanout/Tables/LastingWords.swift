@@ -13,7 +13,7 @@ internal import PushSupport
 @safe struct LastingWords: @unchecked Sendable {
   private let packedUsers: PagedTable<PackedUser>
   private let schedules: PagedTable<UInt32>
-  private let deviceLists: PagedTable<UInt32>
+  private let devices: DeviceLists
   private let memberUsers: PagedTable<UInt32>
   private let packedMembers: PagedTable<UInt8>
   private let rules: RuleTables
@@ -26,7 +26,7 @@ internal import PushSupport
   init(_ tables: borrowing Tables) {
     packedUsers = tables.packedUsers
     schedules = tables.schedules
-    deviceLists = tables.deviceLists
+    devices = tables.devices.lists
     memberUsers = tables.memberUsers
     packedMembers = tables.packedMembers
     rules = tables.rules
@@ -87,9 +87,7 @@ internal import PushSupport
     _ shift: UInt32
   ) -> MemberWord {
     let packed = packedUsers[Int(user)]
-    if member.hasAny(special) || packed.hasMute
-      || (deviceLists.count > 0 && deviceLists[Int(user)] != 0)
-    {
+    if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) {
       return .unknown
     }
     let base = rules.base(

@@ -180,6 +180,13 @@ struct DeviceRecord: BitwiseCopyable {
   /// As in ``ConversationRow``.
   private var unused: UInt32 = 0
 
+  /// In the first record of a free run, the index of the next free run plus one. It is in the field
+  /// of an instant, as snapshots have no field for it.
+  var nextFree: UInt32 {
+    get { UInt32(backgroundSince) }
+    set { backgroundSince = Int64(newValue) }
+  }
+
   init(
     id: UInt32, notifier: UInt32, backgroundSince: Int64, kind: UInt8, state: UInt8,
     hasToken: Bool, isLast: Bool
