@@ -35,7 +35,7 @@ extension Tables {
   fileprivate convenience init(forking version: EngineVersion, _ store: PageStore) {
     var forking = ForkTables(store: store)
     self.init(version.tables, &forking)
-    base = version
+    base = SharedPages(owner: version, generation: version.generation)
     calendar = QuietCalendar()
   }
 }

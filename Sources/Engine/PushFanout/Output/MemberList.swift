@@ -78,16 +78,3 @@ extension FanoutResult {
     }
   }
 }
-
-extension Fanout {
-  /// Calls `body` with the index and the id's UTF-8 of each user in a range of indices.
-  ///
-  /// - Precondition: within 0 ..< ``userCount``.
-  package func forEachUser(
-    in users: Range<Int>, _ body: (Int, UnsafeRawBufferPointer) -> Void
-  ) {
-    reading { tables in
-      for user in users { unsafe body(user, tables.userIDs.characters(UInt32(user))) }
-    }
-  }
-}

@@ -29,11 +29,10 @@ internal import QuietTime
   }
 
   /// Reverts all changes since the last version.
-  func rollBack(to version: EngineVersion) {
-    let last = version.tables
+  func rollBack(to last: Tables, _ log: SettingsLog) {
     for (ids, before) in zip(tables.idTables, last.idTables) { ids.rollBack(to: before) }
     tables = Tables(copying: last)
-    log = version.log
+    self.log = log
     needsWords = false
     store.rollBack()
   }

@@ -47,8 +47,8 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
-  /// The version of another engine whose pages these tables share (`Fanout.fork()`); nil for none.
-  @safe @exclusivity(unchecked) var base: EngineVersion?
+  /// The pages of another engine that these tables share (`Fanout.fork()`); nil for none.
+  @safe @exclusivity(unchecked) var base: SharedPages?
 
   /// Tables that `visitor` makes from other ones.
   ///
@@ -249,4 +249,12 @@ internal import QuietTime
       mutedUntil: Instant(milliseconds: record.mutedUntil),
       since: Instant(milliseconds: record.since), channels: channelSets[record.channels])
   }
+}
+
+/// Pages of a version of another engine.
+struct SharedPages {
+  /// The version, which keeps them.
+  let owner: any AnyObject & Sendable
+  /// The newest update that made one.
+  let generation: UInt64
 }

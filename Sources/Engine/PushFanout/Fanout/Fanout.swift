@@ -49,21 +49,6 @@ public final class Fanout: Sendable {
       cacheBytes: cacheBytes)
   }
 
-  /// Creates an engine for settings.
-  ///
-  /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
-  /// - Complexity: O(users + memberships log members).
-  public convenience init(
-    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil,
-    unknownZones: UnknownZones = .fail
-  ) throws(FanoutError) {
-    var builder = FanoutBuilder(unknownZones: unknownZones)
-    try builder.add(settings)
-    self.init(
-      try builder.finish(threads: threads ?? Self.coreCount), threads: threads,
-      cacheBytes: cacheBytes)
-  }
-
   init(
     _ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil, cacheBytes: Int? = nil,
     smallSize: Int = CachedConversation.smallSize, tableSize: Int = CachedConversation.tableSize
@@ -250,7 +235,8 @@ public final class Fanout: Sendable {
         publish(writer, number: number)
         return .success(value)
       } catch {
-        writer.rollBack(to: publisher.load())
+        let last = publisher.load()
+        writer.rollBack(to: last.tables, last.log)
         return .failure(error)
       }
     }
