@@ -123,9 +123,9 @@ private struct WordFilling: Sendable {
     if resolver.readsWords(target) {
       let start = Int(target.memberRow.start)
       let slots = start + ranks.lowerBound..<start + ranks.upperBound
-      unsafe resolver.tables.memberWords.forEachStretch(slots) { (offset, stretch) -> Void in
-        guard let source = stretch.baseAddress else { return }
-        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: stretch.count)
+      unsafe resolver.tables.memberWords.forEachChunk(slots) { (offset, chunk) -> Void in
+        guard let source = chunk.baseAddress else { return }
+        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: chunk.count)
       }
       return
     }
@@ -141,7 +141,7 @@ private struct WordFilling: Sendable {
     guard let online = resolver.version.online else { return }
     let start = Int(conversation.target.memberRow.start)
     let words = unsafe words
-    resolver.tables.memberUsers.forEachStretchRank(
+    resolver.tables.memberUsers.forEachChunkElement(
       start + ranks.lowerBound..<start + ranks.upperBound
     ) { offset, user in
       if online.contains(user) {

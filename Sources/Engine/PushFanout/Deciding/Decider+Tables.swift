@@ -58,7 +58,7 @@ extension Decider {
     let resolver = MemberResolver(version)
     let histogram = unsafe storage.histogram
     var left = count
-    unsafe version.tables.memberWords.forEachStretch(target.memberRow.range) {
+    unsafe version.tables.memberWords.forEachChunk(target.memberRow.range) {
       (offset, words) -> Void in
       guard left > 0, let start = words.baseAddress else { return }
       var index = unsafe pk_find_unknown(start, 0, words.count)
@@ -85,7 +85,7 @@ extension Decider {
     let now = reader.now
     let users = version.tables.memberUsers
     var rank = 0
-    unsafe version.tables.overrides.forEachStretch(row.overrides) { (_, records) -> Void in
+    unsafe version.tables.overrides.forEachChunk(row.overrides) { (_, records) -> Void in
       for index in 0..<records.count {
         let record = unsafe records[index]
         guard record.isStart, record.value > now else { continue }
@@ -115,7 +115,7 @@ extension Decider {
     let resolver = MemberResolver(version)
     let (row, histogram) = unsafe (target.memberRow, storage.histogram)
     let (tables, statesByBase) = unsafe (version.tables, target.rules.statesByBase)
-    tables.memberUsers.forEachStretchRank(row.range) { rank, user in
+    tables.memberUsers.forEachChunkElement(row.range) { rank, user in
       guard online.contains(user) else { return }
       let lasting = MemberWord(bits: tables.memberWords[Int(row.start) + rank])
       // Who is not yet a member is counted as absent already, and who is unknown as what they are.

@@ -68,8 +68,8 @@ internal import PushSupport
     let start = Int(row.start)
     var rank = ranks.lowerBound
     while rank < ranks.upperBound {
-      let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
-      let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
+      let users = unsafe memberUsers.chunk(from: start + rank, limit: ranks.upperBound - rank)
+      let members = unsafe packedMembers.chunk(from: start + rank, limit: users.count)
       for index in 0..<users.count {
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }

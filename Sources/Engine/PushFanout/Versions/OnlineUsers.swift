@@ -61,7 +61,7 @@ package import PushModel
     var changes: [(user: UInt32, rank: UInt32)] = []
     let (bits, limit) = unsafe (bits, UInt32(wordCount * 32))
     unsafe known.withUnsafeMutableBufferPointer { (known) -> Void in
-      unsafe members.forEachStretch(range) {
+      unsafe members.forEachChunk(range) {
         (offset, users) -> Void in
         for index in 0..<users.count {
           let (user, rank) = unsafe (users[index], offset + index)
