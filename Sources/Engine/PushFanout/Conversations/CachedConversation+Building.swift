@@ -145,7 +145,7 @@ private struct WordFilling: Sendable {
       start + ranks.lowerBound..<start + ranks.upperBound
     ) { offset, user in
       if online.contains(user) {
-        unsafe words[ranks.lowerBound + offset] = MemberWord.unknown.bits
+        unsafe words[ranks.lowerBound + offset] = MemberWord.unresolved.bits
       }
     }
   }
@@ -175,7 +175,7 @@ private struct WordFilling: Sendable {
         PackedMember(bits: packedMembers[start + rank]).hasOnlySince
       else { continue }
       let word = MemberWord(bits: unsafe words[rank])
-      if word.isUnknown { continue }
+      if word.isUnresolved { continue }
       if record.value > now { absent.append(rank) }
       events.append(
         CachedConversation.Event(

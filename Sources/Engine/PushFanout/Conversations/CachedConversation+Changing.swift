@@ -121,7 +121,7 @@ extension CachedConversation {
       let change = waiting[index]
       let slot = start + Int(change.rank)
       let lasting = MemberWord(bits: tables.memberWords[slot])
-      guard tables.memberUsers[slot] == change.subject, !lasting.isUnknown,
+      guard tables.memberUsers[slot] == change.subject, !lasting.isUnresolved,
         !PackedMember(bits: tables.packedMembers[slot]).hasSince
       else {
         waiting[kept] = change

@@ -169,7 +169,7 @@ extension CachedConversation {
   ///
   /// - Complexity: O(later events of members).
   fileprivate func hasLaterEvent(_ rank: Int) -> Bool {
-    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnknown { return false }
+    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnresolved { return false }
     return changing.withLock { changing in
       let positions = changing.laterMemberEvents()
       return positions.contains { changing.events[$0].rank == UInt32(rank) }
@@ -205,7 +205,7 @@ extension CachedConversation.Changing {
   ///
   /// - Complexity: O(log events), O(events) the first time.
   fileprivate mutating func laterMemberEvents() -> ArraySlice<Int> {
-    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnknown }
+    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnresolved }
     memberEvents = positions
     return positions[positions.partitioningIndex { $0 >= eventCount }...]
   }

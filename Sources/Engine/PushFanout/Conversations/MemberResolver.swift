@@ -139,7 +139,7 @@ struct MemberResolver {
   /// (``readsWords(_:)``) from the start of the membership on; nil for one whose word is not lasting.
   func lastingWord(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberWord? {
     let word = MemberWord(bits: tables.memberWords[Int(target.memberRow.start) + rank])
-    if word.isUnknown { return nil }
+    if word.isUnresolved { return nil }
     guard let online = version.online, online.contains(user) else { return word }
     // Nothing else matters of who is online.
     return tables.onlineReach(of: user) == .online

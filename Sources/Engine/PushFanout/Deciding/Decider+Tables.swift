@@ -40,7 +40,7 @@ extension Decider {
       }
       let slot = Int(row.start) + rank
       var word = MemberWord(bits: version.tables.memberWords[slot])
-      if word.isUnknown || begins
+      if word.isUnresolved || begins
         || version.online?.contains(version.tables.memberUsers[slot]) ?? false
       {
         word = MemberResolver(version).word(rank, copy target, at: reader.now)
@@ -95,7 +95,7 @@ extension Decider {
         guard rank < Int(row.count), users[slot] == record.user else { continue }
         let word = MemberWord(bits: version.tables.memberWords[slot])
         // The record may have been replaced by a later one.
-        guard !word.isUnknown,
+        guard !word.isUnresolved,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
         unsafe histogram[Int(word.state(reader.levels, statesByBase))] -= 1
@@ -122,7 +122,7 @@ extension Decider {
       let found =
         begins
         ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
-      guard !lasting.isUnknown, let word = found, word.base != 0, word != lasting else { return }
+      guard !lasting.isUnresolved, let word = found, word.base != 0, word != lasting else { return }
       let state = unsafe word.state(reader.levels, statesByBase)
       unsafe histogram[Int(lasting.state(reader.levels, statesByBase))] -= 1
       unsafe histogram[Int(state)] += 1

@@ -19,11 +19,11 @@ struct MemberWord: BitwiseCopyable, Equatable {
 
   /// The word of a member whose state is resolved from the tables at each instant. Its state is
   /// ``StateRules/absent`` in any phase.
-  static let unknown = MemberWord(bits: 0)
+  static let unresolved = MemberWord(bits: 0)
 
-  /// Whether the base is that of ``unknown``, which no lasting word has.
+  /// Whether the base is that of ``unresolved``, which no lasting word has.
   @inline(__always)
-  var isUnknown: Bool { base == 0 }
+  var isUnresolved: Bool { base == 0 }
 
   /// The word while the user is not yet a member.
   @inline(__always)

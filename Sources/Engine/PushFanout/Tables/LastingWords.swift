@@ -4,7 +4,7 @@ internal import PushSupport
 /// Computes what decides a member at every instant, from the tables.
 ///
 /// The word of a member is *lasting* if it changes by updates only. It is unknown
-/// (``MemberWord/isUnknown``) for a member with a mute, channel levels, an override that was set
+/// (``MemberWord/isUnresolved``) for a member with a mute, channel levels, an override that was set
 /// since the tables were built, or a user with a mute or listed devices: what decides such a member
 /// is resolved at the instant. The start of a membership is left out: a word says what decides from
 /// then on.
@@ -37,7 +37,7 @@ internal import PushSupport
   /// a whole. A thread's own members have none.
   func word(_ slot: Int, _ row: ConversationRow) -> MemberWord {
     let kind = ConversationKind(ordinal: Int(row.kind))
-    if kind == .thread { return .unknown }
+    if kind == .thread { return .unresolved }
     return word(
       memberUsers[slot], PackedMember(bits: packedMembers[slot]), rules.tables(kind),
       PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
@@ -88,7 +88,7 @@ internal import PushSupport
   ) -> MemberWord {
     let packed = packedUsers[Int(user)]
     if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) {
-      return .unknown
+      return .unresolved
     }
     let base = rules.base(
       UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
