@@ -17,10 +17,11 @@ extension CachedConversation {
   /// - Complexity: O(members).
   static func build(
     _ target: ConversationTarget, _ reader: ConversationReader, threads: Int,
-    smallSize: Int = smallSize
+    countedPerMessageLimit: Int = countedPerMessageLimit
   ) -> CachedConversation {
     let made = CachedConversation(
-      target, number: reader.version.number, isSmall: target.memberRow.count <= smallSize)
+      target, number: reader.version.number,
+      isSmall: target.memberRow.count <= countedPerMessageLimit)
     made.fill(reader, threads: threads)
     return made
   }

@@ -46,7 +46,7 @@ extension CachedConversation {
   ///
   /// - Returns: nil if the version or the instant is too early: the conversation has to be built
   ///   for it.
-  /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
+  /// - Complexity: O(states + ranks) if nothing changed, for more than ``countedPerMessageLimit`` members;
   ///   O(members) for fewer.
   @inline(__always)
   func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {

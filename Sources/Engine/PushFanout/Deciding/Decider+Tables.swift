@@ -13,7 +13,7 @@ extension Decider {
   ) -> Bool {
     let row = target.memberRow
     let count = Int(row.count)
-    let isSmall = count <= CachedConversation.smallSize
+    let isSmall = count <= CachedConversation.countedPerMessageLimit
     let states = unsafe isSmall ? storage.makeMemberStates(count) : nil
     let histogram = unsafe storage.histogram
     unsafe histogram.update(repeating: 0, count: target.rules.stateCount)

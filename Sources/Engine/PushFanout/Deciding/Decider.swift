@@ -178,7 +178,7 @@ struct Decider {
     let reader = reader(at: now, storage)
     storage.isFromTables = false
     if isFromTables, readTables(target, reader, storage) {
-      if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
+      if result.memberCount > cache.readFromTablesLimit { cache.noteUse(target.conversation) }
       storage.isFromTables = true
       result.stamp = ReadStamp(revision: 0, isExact: true)
       return
@@ -194,7 +194,7 @@ struct Decider {
       return
     }
     let made = CachedConversation.build(
-      copy target, reader, threads: threads, smallSize: cache.smallSize)
+      copy target, reader, threads: threads, countedPerMessageLimit: cache.countedPerMessageLimit)
     version.online?.keep(made, version)
     cache.store(made, number: version.number)
     storage.conversation = made
@@ -208,10 +208,10 @@ struct Decider {
   private func mayReadTables(
     _ target: borrowing ConversationTarget, _ cache: ConversationCache
   ) -> Bool {
-    guard tableUse != .none, cache.tableSize > 0, target.kind.hasLastingWords else {
+    guard tableUse != .none, cache.readFromTablesLimit > 0, target.kind.hasLastingWords else {
       return false
     }
-    return target.memberRow.count <= cache.tableSize
+    return target.memberRow.count <= cache.readFromTablesLimit
       || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
   }
 

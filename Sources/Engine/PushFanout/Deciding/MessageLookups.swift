@@ -174,7 +174,7 @@ struct MessageLookup {
     if conversation == IDTable.unknown { return }
     let row = tables.conversations[Int(conversation)]
     if row.count == 0 { return }
-    let isFromTables = row.count <= cache.tableSize
+    let isFromTables = row.count <= cache.readFromTablesLimit
     if !isFromTables {
       cache.prefetchEntry(conversation)
     } else if row.hasStart(after: now) {

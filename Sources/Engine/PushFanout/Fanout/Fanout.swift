@@ -51,7 +51,8 @@ public final class Fanout: Sendable {
 
   init(
     _ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil, cacheBytes: Int? = nil,
-    smallSize: Int = CachedConversation.smallSize, tableSize: Int = CachedConversation.tableSize
+    countedPerMessageLimit: Int = CachedConversation.countedPerMessageLimit,
+    readFromTablesLimit: Int = CachedConversation.readFromTablesLimit
   ) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: [])
@@ -64,8 +65,9 @@ public final class Fanout: Sendable {
         writer, number: 1, epoch: epoch, generation: generation, memberships,
         reclaimer))
     cache = ConversationCache(
-      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize,
-      tableSize: tableSize)
+      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1,
+      countedPerMessageLimit: countedPerMessageLimit,
+      readFromTablesLimit: readFromTablesLimit)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
     checkInDebugBuilds { checkInvariants(.sample(generation)) }

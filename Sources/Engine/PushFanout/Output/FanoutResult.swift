@@ -182,7 +182,7 @@ public struct FanoutResult: Sendable {
   /// an empty result.
   ///
   /// - Complexity: O(1), but O(members) the first time for a conversation of more than
-  ///   ``CachedConversation/smallSize`` members and an interval without transitions.
+  ///   ``CachedConversation/countedPerMessageLimit`` members and an interval without transitions.
   func memberStates() -> UnsafePointer<UInt8>? {
     guard memberCount > 0 else { return nil }
     return unsafe storage.memberStates { makeStates() }
