@@ -5,12 +5,12 @@ internal import QuietTime
 struct Decider {
   let version: EngineVersion
   let threads: Int
-  var tableUse = TableUse.smallOrFirst
+  var tableUse = TableUse.whenSmallOrCold
 
   /// Which messages are decided from the words in the tables, rather than by a cached conversation.
   enum TableUse {
     /// Those to small conversations, and the first to any other.
-    case smallOrFirst
+    case whenSmallOrCold
     case small
     case none
   }
@@ -212,7 +212,7 @@ struct Decider {
       return false
     }
     return target.memberRow.count <= cache.readFromTablesLimit
-      || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
+      || tableUse == .whenSmallOrCold && cache.isFirstUse(target.conversation)
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {

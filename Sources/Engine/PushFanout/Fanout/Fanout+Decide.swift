@@ -33,7 +33,7 @@ extension Fanout {
     _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     precondition(version.map { $0.epoch == epoch } ?? true, "a version of another engine")
-    decide(messages, .smallOrFirst, version?.engineVersion ?? current, body)
+    decide(messages, .whenSmallOrCold, version?.engineVersion ?? current, body)
   }
 
   func decide(

@@ -100,7 +100,7 @@ public import PushModel
     return result.counts
   }
 
-  func decide(_ message: Message, _ tableUse: Decider.TableUse = .smallOrFirst) {
+  func decide(_ message: Message, _ tableUse: Decider.TableUse = .whenSmallOrCold) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, threads: 1)
