@@ -12,7 +12,7 @@ extension CachedConversation {
 
   /// Brings the words to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
-  func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
+  func catchUp(to reader: ConversationReader, _ changing: inout Changing) {
     let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)

@@ -134,7 +134,7 @@ extension CachedConversation {
       guard number >= changing.historyFrom, !changing.lost.contains(number),
         reader.now > changing.eventFloor
       else { return nil }
-      bringUp(to: reader, &changing)
+      catchUp(to: reader, &changing)
       if isSmall {
         unsafe countWords(
           reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
