@@ -107,7 +107,7 @@ extension CachedConversation {
   ///
   /// No earlier version is asked for their words, so they are not kept as history.
   private func applyPresence(
-    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedLevels],
+    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ changing: inout Changing
   ) {
     guard let online = resolver.version.online else { return }
@@ -210,22 +210,22 @@ extension CachedConversation {
       count < changing.events.count ? changing.events[count].at : .max, ordering: .relaxed)
   }
 
-  /// A tally that is in use, and the levels that it was counted at, which ``Changing/tallied``
+  /// A tally that is in use, and the phases that it was counted at, which ``Changing/tallied``
   /// retains.
-  private struct TalliedLevels {
+  private struct TalliedPhases {
     let slot: Int
-    let levels: LevelTable
+    let phases: PhaseTable
   }
 
-  private func talliedLevels(_ changing: borrowing Changing) -> [TalliedLevels] {
+  private func talliedLevels(_ changing: borrowing Changing) -> [TalliedPhases] {
     if isSmall { return [] }
     return (0..<Self.tallyCount).compactMap { slot in
-      changing.tallied[slot].map { TalliedLevels(slot: slot, levels: $0.levels) }
+      changing.tallied[slot].map { TalliedPhases(slot: slot, phases: $0.phases) }
     }
   }
 
   private func setWord(
-    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedLevels], _ changing: inout Changing
+    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedPhases], _ changing: inout Changing
   ) {
     let before = self.word(rank)
     if before == word { return }
@@ -235,15 +235,15 @@ extension CachedConversation {
     changing.patternRuns.move(from: before, to: word)
     var index = 0
     while index < tallied.count {
-      let (slot, levels) = (tallied[index].slot, tallied[index].levels)
-      guard word.schedule < levels.count else {
-        // The levels may be freed here.
+      let (slot, phases) = (tallied[index].slot, tallied[index].phases)
+      guard word.schedule < phases.count else {
+        // The phases may be freed here.
         tallied.remove(at: index)
         setTallied(nil, slot, &changing)
         continue
       }
-      add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
-      add(slot, unsafe word.state(levels, stateByBase), 1)
+      add(slot, unsafe before.state(phases, stateByBase), 0 &- 1)
+      add(slot, unsafe word.state(phases, stateByBase), 1)
       index += 1
     }
   }
@@ -257,7 +257,7 @@ extension CachedConversation {
 
   // MARK: Tallies
 
-  private func setTallied(_ quiet: ScheduleLevels?, _ slot: Int, _ changing: inout Changing) {
+  private func setTallied(_ quiet: SchedulePhases?, _ slot: Int, _ changing: inout Changing) {
     changing.tallied[slot] = quiet
     tallyBounds[2 * slot].store(quiet?.from ?? 0, ordering: .relaxed)
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
@@ -268,7 +268,7 @@ extension CachedConversation {
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
-  func bringTally(to quiet: ScheduleLevels, _ changing: inout Changing) -> Int {
+  func bringTally(to quiet: SchedulePhases, _ changing: inout Changing) -> Int {
     for slot in 0..<Self.tallyCount {
       if let known = changing.tallied[slot], known.from <= quiet.from, quiet.until <= known.until {
         return slot
@@ -298,7 +298,7 @@ extension CachedConversation {
   ///
   /// - Returns: whether that costs less than a new count.
   private func follow(
-    _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
+    _ known: SchedulePhases, _ source: Int, _ quiet: SchedulePhases, _ slot: Int,
     _ changing: inout Changing
   ) -> Bool {
     let entries = quiet.transitions.entries(between: known.from, and: quiet.from)
@@ -344,16 +344,16 @@ extension CachedConversation {
   }
 
   /// Counts the members in each state at an interval without transitions.
-  private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
+  private func count(at quiet: SchedulePhases, _ slot: Int, _ changing: inout Changing) {
     unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
       if let runs = changing.patternRuns.runs(of: quiet.transitions) {
-        let levels = quiet.patternLevels
+        let phases = quiet.patternPhases
         unsafe numbers.initialize(repeating: 0)
         runs.forEach { word, count in
-          unsafe numbers[Int(word.state(levels, stateByBase))] &+= count
+          unsafe numbers[Int(word.state(phases, stateByBase))] &+= count
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(quiet.levels, into: start)
+        unsafe countWords(quiet.phases, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

@@ -60,7 +60,7 @@ extension CachedConversation {
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }
-        unsafe countWords(quiet.levels, into: start)
+        unsafe countWords(quiet.phases, into: start)
       }
       for state in 0..<stateCount {
         let number = unsafe tallies[slot * stateCount + state].load(ordering: .relaxed)

@@ -6,29 +6,29 @@ internal import Synchronization
 
 /// Which version and instant are asked for.
 ///
-/// SAFETY: the levels and the references are valid as long as the version and the
-/// ``ScheduleLevels``, which the caller retains. They are not retained here, as all threads would
+/// SAFETY: the phases and the references are valid as long as the version and the
+/// ``SchedulePhases``, which the caller retains. They are not retained here, as all threads would
 /// write their counts.
 @safe struct ConversationReader {
   let number: UInt64
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let levels: LevelTable
+  let phases: PhaseTable
   private let versionReference: Unmanaged<EngineVersion>
-  private let quietReference: Unmanaged<ScheduleLevels>
+  private let quietReference: Unmanaged<SchedulePhases>
 
   @inline(__always)
-  init(version: EngineVersion, now: Int64, quiet: ScheduleLevels) {
+  init(version: EngineVersion, now: Int64, quiet: SchedulePhases) {
     number = version.number
     self.now = now
-    levels = quiet.levels
+    phases = quiet.phases
     unsafe versionReference = .passUnretained(version)
     unsafe quietReference = .passUnretained(quiet)
   }
 
   var version: EngineVersion { unsafe versionReference.takeUnretainedValue() }
-  var quiet: ScheduleLevels { unsafe quietReference.takeUnretainedValue() }
+  var quiet: SchedulePhases { unsafe quietReference.takeUnretainedValue() }
 }
 
 /// Which words an answer was computed from.
@@ -77,14 +77,14 @@ extension CachedConversation {
       else { return nil }
       if isSmall {
         unsafe countWords(
-          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
+          reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = reader.levels
+      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let revision = revision.load(ordering: .relaxed)
       atomicMemoryFence(ordering: .acquiring)
@@ -114,12 +114,12 @@ extension CachedConversation {
 
   /// Counts the members in each state, and stores the states if there is room for them.
   func countWords(
-    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>,
+    _ phases: PhaseTable, into histogram: UnsafeMutablePointer<UInt32>,
     states: UnsafeMutablePointer<UInt8>? = nil
   ) {
-    unsafe levels.withBytes {
+    unsafe phases.withBytes {
       unsafe pk_count(
-        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, levels.count,
+        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, phases.count,
         stateByBase, histogram, stateCount, states)
     }
   }
@@ -137,13 +137,13 @@ extension CachedConversation {
       catchUp(to: reader, &changing)
       if isSmall {
         unsafe countWords(
-          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
+          reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
-      let levels = reader.levels
+      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
@@ -163,22 +163,22 @@ extension CachedConversation {
   ) -> Bool {
     let position = changing.eventCount(upTo: reader.now)
     guard position < changing.eventCount else { return true }
-    let (levels, histogram) = unsafe (reader.levels, answer.histogram)
+    let (phases, histogram) = unsafe (reader.phases, answer.histogram)
     let undone = changing.events[position..<changing.eventCount]
     for event in undone {
-      unsafe histogram[Int(event.after.state(levels, stateByBase))] &-= 1
-      unsafe histogram[Int(event.before.state(levels, stateByBase))] &+= 1
+      unsafe histogram[Int(event.after.state(phases, stateByBase))] &-= 1
+      unsafe histogram[Int(event.before.state(phases, stateByBase))] &+= 1
     }
     // Who has several events had the state before the first of them.
     if isSmall {
       for event in undone.reversed() {
-        answer.setState(unsafe event.before.state(levels, stateByBase), ofMember: Int(event.rank))
+        answer.setState(unsafe event.before.state(phases, stateByBase), ofMember: Int(event.rank))
       }
     }
     for index in 0..<answer.rankCount {
       let rank = unsafe answer.ranks[index]
       guard let event = undone.first(where: { $0.rank == rank }) else { continue }
-      unsafe answer.states[index] = unsafe event.before.state(levels, stateByBase)
+      unsafe answer.states[index] = unsafe event.before.state(phases, stateByBase)
     }
     return false
   }
@@ -210,9 +210,9 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = reader.levels
-    let new = unsafe after.state(levels, stateByBase)
-    unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
+    let phases = reader.phases
+    let new = unsafe after.state(phases, stateByBase)
+    unsafe answer.histogram[Int(before.state(phases, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
     answer.setState(new, ofMember: Int(rank))
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
@@ -228,7 +228,7 @@ extension CachedConversation {
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
   func states(
-    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard revision.load(ordering: .acquiring) == stamp.revision else { return nil }
     if !stamp.isExact { return earlierStates(stamp, quiet, at: now, threads: threads) }
@@ -250,7 +250,7 @@ extension CachedConversation {
 
   /// The states at an instant that is earlier than that of the words; nil for an earlier version.
   private func earlierStates(
-    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard stamp.isUndone else { return nil }
     let states = MemberStates(self, quiet, stamp.revision, threads: threads)
@@ -261,7 +261,7 @@ extension CachedConversation {
       guard position <= changing.eventCount else { return nil }
       for event in changing.events[position..<changing.eventCount].reversed() {
         unsafe states.bytes[Int(event.rank)] =
-          unsafe event.before.state(quiet.levels, stateByBase)
+          unsafe event.before.state(quiet.phases, stateByBase)
       }
       return states
     }

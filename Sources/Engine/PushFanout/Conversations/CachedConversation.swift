@@ -112,7 +112,7 @@ internal import Synchronization
     /// Members by pattern of the schedule and base; made for tallies.
     var patternRuns = PatternRuns()
     /// The interval of each tally; nil for an unused one.
-    var tallied: [ScheduleLevels?] = []
+    var tallied: [SchedulePhases?] = []
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
     /// Sums that a timeline keeps up.

@@ -13,7 +13,7 @@ struct DeferredPushes {
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
   /// For each schedule, its next transition in seconds, and its level from then on as in
-  /// ``ScheduleLevels/levels``; ``unknown`` until asked for.
+  /// ``SchedulePhases/levels``; ``unknown`` until asked for.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
@@ -28,7 +28,7 @@ struct DeferredPushes {
   }
 
   /// Prepares an instant.
-  mutating func prepare(_ quiet: ScheduleLevels, _ version: EngineVersion) {
+  mutating func prepare(_ quiet: SchedulePhases, _ version: EngineVersion) {
     let second = quiet.from / 1000
     if calendar != quiet.calendar || second < now {
       calendar = quiet.calendar
@@ -64,7 +64,7 @@ struct DeferredPushes {
   /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
   /// nil if the member is not suppressed or never gets one.
   mutating func release(
-    of rank: Int, _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int,
+    of rank: Int, _ conversation: CachedConversation, _ quiet: SchedulePhases, _ messageClass: Int,
     at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     release(
@@ -74,7 +74,7 @@ struct DeferredPushes {
 
   /// The same when it is known whether the member has a mute or a grace that has not ended.
   mutating func release(
-    of rank: Int, hasEvents: Bool, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    of rank: Int, hasEvents: Bool, _ conversation: CachedConversation, _ quiet: SchedulePhases,
     _ messageClass: Int, at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     if hasEvents {
@@ -84,11 +84,11 @@ struct DeferredPushes {
   }
 
   private mutating func release(
-    of word: MemberWord, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    of word: MemberWord, _ conversation: CachedConversation, _ quiet: SchedulePhases,
     _ messageClass: Int, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     let codes = unsafe conversation.target.rules.codes(messageClass)
-    let code = unsafe codes[Int(word.state(quiet.levels, conversation.stateByBase))]
+    let code = unsafe codes[Int(word.state(quiet.phases, conversation.stateByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     forEachLaterLevel(of: word.schedule, version) { second, level in

@@ -19,7 +19,7 @@ internal import Synchronization
   private var revision: UInt
   private var eventsRevision: UInt
   private var eventCount: Int
-  private var quiet: ScheduleLevels
+  private var quiet: SchedulePhases
   private var words: [UInt32]
   private var states: [UInt8]
   /// The ranks by schedule; made on demand.
@@ -43,14 +43,14 @@ internal import Synchronization
     let release: (_ rank: Int, _ messageClass: Int, _ hasEvents: Bool) -> (at: Int64, code: UInt8)?
   }
 
-  init(_ conversation: CachedConversation, _ quiet: ScheduleLevels) {
+  init(_ conversation: CachedConversation, _ quiet: SchedulePhases) {
     self.quiet = quiet
     revision = conversation.revision.load(ordering: .relaxed)
     (eventsRevision, eventCount, special) = conversation.laterEvents()
     words = (0..<conversation.count).map { conversation.word($0).bits }
-    let levels = quiet.levels
+    let phases = quiet.phases
     states = (0..<conversation.count).map {
-      unsafe conversation.word($0).state(levels, conversation.stateByBase)
+      unsafe conversation.word($0).state(phases, conversation.stateByBase)
     }
   }
 
@@ -85,18 +85,18 @@ internal import Synchronization
     return made
   }
 
-  /// Follows to the words and levels of a message, which is not earlier than the one before.
+  /// Follows to the words and phases of a message, which is not earlier than the one before.
   ///
   /// - Returns: false if that is not possible: another one has to be made.
   /// - Complexity: O(schedules of the members + members that changed).
   func follow(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ counting: Counting
+    _ conversation: CachedConversation, _ quiet: SchedulePhases, _ counting: Counting
   ) -> Bool {
     guard quiet.calendar == self.quiet.calendar, quiet.from >= self.quiet.from else { return false }
     let isLater = quiet !== self.quiet
-    let levels = quiet.levels
+    let phases = quiet.phases
     func changed(_ rank: Int, from before: MemberWord, to after: MemberWord) {
-      let (old, new) = (states[rank], unsafe after.state(levels, conversation.stateByBase))
+      let (old, new) = (states[rank], unsafe after.state(phases, conversation.stateByBase))
       states[rank] = new
       if old != new || before.schedule != after.schedule {
         let (from, to) = (counting.zone(before.schedule), counting.zone(after.schedule))

@@ -18,7 +18,7 @@ extension Decider {
     let histogram = unsafe storage.histogram
     unsafe histogram.update(repeating: 0, count: target.rules.stateCount)
     unsafe version.tables.memberWords.countStates(
-      row.range, reader.levels, target.rules, into: histogram, states: states)
+      row.range, reader.phases, target.rules, into: histogram, states: states)
     let unknown = unsafe Int(histogram[0])
     if unknown > 0 {
       if unknown > 2 + count / 16 {
@@ -45,7 +45,7 @@ extension Decider {
       {
         word = MemberResolver(version).word(rank, copy target, at: reader.now)
       }
-      unsafe storage.states[index] = unsafe word.state(reader.levels, target.rules.statesByBase)
+      unsafe storage.states[index] = unsafe word.state(reader.phases, target.rules.statesByBase)
     }
     return true
   }
@@ -65,7 +65,7 @@ extension Decider {
       while index < words.count {
         let rank = offset + index
         let state = unsafe resolver.word(rank, target, at: reader.now)
-          .state(reader.levels, target.rules.statesByBase)
+          .state(reader.phases, target.rules.statesByBase)
         unsafe histogram[0] -= 1
         unsafe histogram[Int(state)] += 1
         storage.setState(state, ofMember: rank)
@@ -98,7 +98,7 @@ extension Decider {
         guard !word.isUnresolved,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
-        unsafe histogram[Int(word.state(reader.levels, statesByBase))] -= 1
+        unsafe histogram[Int(word.state(reader.phases, statesByBase))] -= 1
         unsafe histogram[Int(StateRules.absent)] += 1
         storage.setState(StateRules.absent, ofMember: rank)
       }
@@ -123,8 +123,8 @@ extension Decider {
         begins
         ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
       guard !lasting.isUnresolved, let word = found, word.base != 0, word != lasting else { return }
-      let state = unsafe word.state(reader.levels, statesByBase)
-      unsafe histogram[Int(lasting.state(reader.levels, statesByBase))] -= 1
+      let state = unsafe word.state(reader.phases, statesByBase)
+      unsafe histogram[Int(lasting.state(reader.phases, statesByBase))] -= 1
       unsafe histogram[Int(state)] += 1
       storage.setState(state, ofMember: rank)
     }
@@ -141,13 +141,13 @@ extension PagedTable where Element == UInt32 {
   /// Adds the number of words in each state, and stores the states if there is room for them.
   @inline(__always)
   fileprivate func countStates(
-    _ range: Range<Int>, _ levels: LevelTable, _ rules: StateTables,
+    _ range: Range<Int>, _ phases: PhaseTable, _ rules: StateTables,
     into histogram: UnsafeMutablePointer<UInt32>, states: UnsafeMutablePointer<UInt8>?
   ) {
-    unsafe levels.withBytes { (bytes) -> Void in
+    unsafe phases.withBytes { (bytes) -> Void in
       unsafe forEachRun(of: range) { (offset, pages, first, count) -> Void in
         unsafe pk_count_pages(
-          pages, Self.pageSize, first, count, bytes, levels.count, rules.statesByBase, histogram,
+          pages, Self.pageSize, first, count, bytes, phases.count, rules.statesByBase, histogram,
           rules.stateCount, states.map { unsafe $0 + offset })
       }
     }

@@ -217,7 +217,7 @@ struct Decider {
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
     if let reader = storage.reader(at: now, version) { return reader }
-    let quiet = version.tables.calendar.levels(at: now, version.tables.scheduleTable)
+    let quiet = version.tables.calendar.phases(at: now, version.tables.scheduleTable)
     storage.quiet = quiet
     return ConversationReader(version: version, now: now, quiet: quiet)
   }

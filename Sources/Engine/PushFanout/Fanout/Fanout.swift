@@ -133,10 +133,10 @@ public final class Fanout: Sendable {
   ) {
     precondition(version.engineVersion.epoch == epoch, "a version of another engine")
     precondition(messages.indices.contains(indices), "no such messages")
+    let decider = Decider(version: version.engineVersion, threads: threads)
     unsafe messages.withUnsafeBufferPointer { messages in
       guard let start = messages.baseAddress else { return }
-      Decider(version: version.engineVersion, threads: threads)
-        .decide(unsafe MessageList(start), indices, cache, into: &result, body)
+      decider.decide(unsafe MessageList(start), indices, cache, into: &result, body)
     }
   }
 
@@ -254,10 +254,10 @@ public final class Fanout: Sendable {
     let version = publisher.load()
     let calendar = version.tables.calendar
     let now = instant.milliseconds
-    _ = calendar.levels(at: now, version.tables.scheduleTable)
+    _ = calendar.phases(at: now, version.tables.scheduleTable)
     let hour: Int64 = 3_600_000
     if (now + hour) / 86_400_000 > now / 86_400_000 {
-      _ = calendar.levels(at: now + hour, version.tables.scheduleTable)
+      _ = calendar.phases(at: now + hour, version.tables.scheduleTable)
     }
   }
 

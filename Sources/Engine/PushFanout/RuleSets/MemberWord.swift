@@ -46,15 +46,15 @@ struct MemberWord: BitwiseCopyable, Equatable {
 
   /// The state in the phase of the schedule.
   @inline(__always)
-  func state(_ levels: LevelTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
-    unsafe stateByBase[Self.stateIndex(phase: levels[schedule], base: base)]
+  func state(_ phases: PhaseTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
+    unsafe stateByBase[Self.stateIndex(phase: phases[schedule], base: base)]
   }
 }
 
 /// The phases of schedules.
 ///
-/// SAFETY: valid as long as the ``ScheduleLevels``.
-@safe struct LevelTable {
+/// SAFETY: valid as long as the ``SchedulePhases``.
+@safe struct PhaseTable {
   private let bytes: UnsafePointer<UInt8>
   let count: Int
 

@@ -55,7 +55,7 @@ extension FanoutTimeline {
   /// A message that was decided, and what its deferred decisions follow from.
   private struct Deferring {
     let conversation: CachedConversation
-    let quiet: ScheduleLevels
+    let quiet: SchedulePhases
     let plan: MessagePlan
     /// The last instant before the message expires.
     let limit: Int64
@@ -133,7 +133,7 @@ extension FanoutTimeline {
   /// - Complexity: O(schedules of the members + members that changed since the conversation's last
   ///   message); O(members) the first time.
   func following<Value>(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ conversation: CachedConversation, _ quiet: SchedulePhases,
     _ body: (FollowedWords, FollowedWords.Counting) -> Value
   ) -> Value {
     let version = engineVersion

@@ -23,7 +23,7 @@ package struct MemberLedger {
   /// What decides the members, and the version of its words.
   private var conversation: CachedConversation
   private var revision: UInt
-  private var quiet: ScheduleLevels
+  private var quiet: SchedulePhases
   private var words: [UInt32]
   private var states: [UInt8]
   /// Messages by their table of outcomes.
@@ -39,7 +39,7 @@ package struct MemberLedger {
   private var ends: [(schedule: UInt32, end: UInt32)] = []
 
   fileprivate init(
-    _ key: MemberListKey, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ key: MemberListKey, _ conversation: CachedConversation, _ quiet: SchedulePhases,
     _ revision: UInt, users: [UInt32]
   ) {
     self.key = key
@@ -48,9 +48,9 @@ package struct MemberLedger {
     self.quiet = quiet
     self.revision = revision
     words = (0..<conversation.count).map { conversation.word($0).bits }
-    let levels = quiet.levels
+    let phases = quiet.phases
     states = (0..<conversation.count).map {
-      unsafe conversation.word($0).state(levels, conversation.stateByBase)
+      unsafe conversation.word($0).state(phases, conversation.stateByBase)
     }
     epochOf = [UInt32](repeating: 0, count: conversation.count)
   }
@@ -86,14 +86,14 @@ package struct MemberLedger {
     epochOf[rank] = UInt32(epochs.count - 1)
   }
 
-  /// Follows to the words and levels of a message.
+  /// Follows to the words and phases of a message.
   ///
   /// - Complexity: O(schedules of the members + members whose state changes); O(members) if a word
   ///   changed.
   fileprivate mutating func follow(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, _ emit: Emit
+    _ conversation: CachedConversation, _ quiet: SchedulePhases, _ revision: UInt, _ emit: Emit
   ) {
-    let levels = quiet.levels
+    let phases = quiet.phases
     let isSameCalendar = quiet.calendar == self.quiet.calendar
     if conversation !== self.conversation || revision != self.revision || !isSameCalendar {
       var rank = isSameCalendar ? difference(conversation, from: 0) : 0
@@ -101,7 +101,7 @@ package struct MemberLedger {
         let word = conversation.word(rank)
         if word.schedule != MemberWord(bits: words[rank]).schedule { ranks = [] }
         words[rank] = word.bits
-        move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+        move(rank, to: unsafe word.state(phases, conversation.stateByBase), emit)
         rank = isSameCalendar ? difference(conversation, from: rank + 1) : rank + 1
       }
       (self.conversation, self.revision) = (conversation, revision)
@@ -111,10 +111,10 @@ package struct MemberLedger {
       if ranks.isEmpty { sortRanks() }
       var start = 0
       for (schedule, end) in ends {
-        if self.quiet.levels[Int(schedule)] != levels[Int(schedule)] {
+        if self.quiet.phases[Int(schedule)] != phases[Int(schedule)] {
           for rank in ranks[start..<Int(end)] {
             let word = MemberWord(bits: words[Int(rank)])
-            move(Int(rank), to: unsafe word.state(levels, conversation.stateByBase), emit)
+            move(Int(rank), to: unsafe word.state(phases, conversation.stateByBase), emit)
           }
         }
         start = Int(end)

@@ -250,7 +250,7 @@ package struct PairLedger {
 /// A conversation to which a message was decided, and what its members' states follow from.
 struct DecidedConversation {
   let conversation: CachedConversation
-  let quiet: ScheduleLevels
+  let quiet: SchedulePhases
   let revision: UInt
   let key: MemberListKey
 }
@@ -258,7 +258,7 @@ struct DecidedConversation {
 /// The states of a conversation's members at the last message.
 private struct FollowedStates {
   private var conversation: CachedConversation
-  private var quiet: ScheduleLevels
+  private var quiet: SchedulePhases
   private var revision: UInt
   private(set) var states: [UInt8]
 
@@ -275,7 +275,7 @@ private struct FollowedStates {
       unsafe histogram.withUnsafeMutableBufferPointer { (histogram) -> Void in
         guard let histogram = histogram.baseAddress else { return }
         unsafe decided.conversation.countWords(
-          decided.quiet.levels, into: histogram, states: states.baseAddress)
+          decided.quiet.phases, into: histogram, states: states.baseAddress)
       }
     }
   }
