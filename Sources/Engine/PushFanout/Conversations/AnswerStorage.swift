@@ -176,6 +176,14 @@ internal import Synchronization
     rank < memberCount ? unsafe memberMemory.start[rank] : nil
   }
 
+  /// Counts a member in another state.
+  @inline(__always)
+  func move(_ rank: Int, from old: UInt8, to new: UInt8) {
+    unsafe histogram[Int(old)] &-= 1
+    unsafe histogram[Int(new)] &+= 1
+    setState(new, ofMember: rank)
+  }
+
   /// Changes the state of a member of a small conversation.
   func setState(_ state: UInt8, ofMember rank: Int) {
     if rank < memberCount { unsafe memberMemory.start[rank] = state }

@@ -56,7 +56,6 @@ extension Decider {
     _ storage: AnswerStorage
   ) {
     let resolver = MemberResolver(version)
-    let histogram = unsafe storage.histogram
     var left = count
     unsafe version.tables.memberWords.forEachChunk(target.memberRow.range) {
       (offset, words) -> Void in
@@ -66,22 +65,19 @@ extension Decider {
         let rank = offset + index
         let state = unsafe resolver.word(rank, target, at: reader.now)
           .state(reader.phases, target.rules.statesByBase)
-        unsafe histogram[0] -= 1
-        unsafe histogram[Int(state)] += 1
-        storage.setState(state, ofMember: rank)
+        storage.move(rank, from: StateRules.absent, to: state)
         left -= 1
         index = unsafe pk_find_unknown(start, index + 1, words.count)
       }
     }
   }
 
-  /// Counts those who have a lasting word, and are not yet members, as absent.
+  /// Counts members with a lasting word whose membership has not begun as absent.
   private func removeAbsent(
     _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
   ) {
     let row = target.memberRow
     let statesByBase = unsafe target.rules.statesByBase
-    let histogram = unsafe storage.histogram
     let now = reader.now
     let users = version.tables.memberUsers
     var rank = 0
@@ -98,35 +94,33 @@ extension Decider {
         guard !word.isUnresolved,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
-        unsafe histogram[Int(word.state(reader.phases, statesByBase))] -= 1
-        unsafe histogram[Int(StateRules.absent)] += 1
-        storage.setState(StateRules.absent, ofMember: rank)
+        storage.move(
+          rank, from: unsafe word.state(reader.phases, statesByBase), to: StateRules.absent)
       }
     }
   }
 }
 
 extension Decider {
-  /// Counts those who are online, and have the lasting word of who is not, as what they are.
+  /// Counts members who are online in their states: lasting words are those of users who are not.
   private func correctOnline(
     _ online: OnlineUsers, _ target: ConversationTarget, _ reader: ConversationReader,
     begins: Bool, _ storage: AnswerStorage
   ) {
     let resolver = MemberResolver(version)
-    let (row, histogram) = unsafe (target.memberRow, storage.histogram)
+    let row = target.memberRow
     let (tables, statesByBase) = unsafe (version.tables, target.rules.statesByBase)
     tables.memberUsers.forEachChunkElement(row.range) { rank, user in
       guard online.contains(user) else { return }
       let lasting = MemberWord(bits: tables.memberWords[Int(row.start) + rank])
-      // Who is not yet a member is counted as absent already, and who is unknown as what they are.
+      // Members who have not begun, and those without a lasting word, are counted already.
       let found =
         begins
         ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
       guard !lasting.isUnresolved, let word = found, word.base != 0, word != lasting else { return }
-      let state = unsafe word.state(reader.phases, statesByBase)
-      unsafe histogram[Int(lasting.state(reader.phases, statesByBase))] -= 1
-      unsafe histogram[Int(state)] += 1
-      storage.setState(state, ofMember: rank)
+      storage.move(
+        rank, from: unsafe lasting.state(reader.phases, statesByBase),
+        to: unsafe word.state(reader.phases, statesByBase))
     }
   }
 }
