@@ -1,7 +1,7 @@
 internal import PushModel
 internal import QuietTime
 
-/// A conversation, and what its members' states depend on beside the members.
+/// A conversation, with the records and rules that its members' states depend on.
 struct ConversationTarget {
   let conversation: UInt32
   let row: ConversationRow
@@ -57,8 +57,9 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches what the word of a user depends on who stands at a rank, or about where the user
-  /// stands among the members if there is no such rank.
+  /// Prefetches the inputs of a user's word.
+  ///
+  /// - Parameter known: the user's probable rank; if there is no such rank, it is estimated.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
     if known < row.count {
@@ -75,7 +76,7 @@ struct MemberResolver {
     tables.memberUsers.prefetch(Int(row.start) + rank)
   }
 
-  /// The rank of a user, who probably has a known one; nil if the user is no member.
+  /// The rank of a user, which probably is a known one; nil if the user is not a member.
   func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
     if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {
       return Int(known)
@@ -83,7 +84,7 @@ struct MemberResolver {
     return tables.rank(of: user, in: row)
   }
 
-  /// Prefetches what else a member's word depends on, once the rank is known.
+  /// Prefetches the other inputs of a member's word, once the rank is known.
   func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
     version.deviceReader.prefetchRecords(user)
     tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
@@ -141,7 +142,7 @@ struct MemberResolver {
     let word = MemberWord(bits: tables.memberWords[Int(target.memberRow.start) + rank])
     if word.isUnresolved { return nil }
     guard let online = version.online, online.contains(user) else { return word }
-    // Nothing else matters of who is online.
+    // An online user's base does not depend on anything else.
     return tables.onlineReach(of: user) == .online
       ? word.withBase(target.rules.onlineBase) : word
   }

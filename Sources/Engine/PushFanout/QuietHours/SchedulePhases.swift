@@ -118,10 +118,10 @@ struct QuietTransitions: Sendable {
     }
   }
 
-  /// What was appended and not merged.
+  /// Transitions that were appended and not merged.
   private var added: [(second: Int32, entry: Entry)] = []
 
-  /// Sorts what was appended into the date's entries.
+  /// Sorts the appended transitions into the date's entries.
   ///
   /// - Complexity: O(entries), if any pattern is new.
   mutating func mergeAppended() {

@@ -1,13 +1,12 @@
 internal import PushModel
 internal import PushSupport
 
-/// Computes what decides a member at every instant, from the tables.
+/// Computes the words of members from the tables.
 ///
-/// The word of a member is *lasting* if it changes by updates only. It is unknown
-/// (``MemberWord/isUnresolved``) for a member with a mute, channel levels, an override that was set
-/// since the tables were built, or a user with a mute or listed devices: what decides such a member
-/// is resolved at the instant. The start of a membership is left out: a word says what decides from
-/// then on.
+/// The word of a member is *lasting* if it changes by updates only. It is unresolved
+/// (``MemberWord/isUnresolved``) for a member with a mute, channel levels or an override that was set
+/// since the tables were built, or with a user with a mute or listed devices: such a member is
+/// resolved at each instant. A word holds from the start of the membership on.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct LastingWords: @unchecked Sendable {

@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// What a membership says beside the level, as the tables store it since they were built: one value
+/// What a membership has in addition to the level, as stored since the tables were built: one value
 /// of one member.
 ///
 /// The records of a conversation's members are consecutive and sorted by user and kind. They do not

@@ -39,7 +39,7 @@ internal import QuietTime
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
   /// them.
   @safe @exclusivity(unchecked) var memberWords: PagedTable<UInt32>
-  /// What the members of each conversation have beside the level, since the tables were built.
+  /// The members' mutes, starts and channel levels, as of when the tables were built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
   /// and the indices of sets of channel levels.

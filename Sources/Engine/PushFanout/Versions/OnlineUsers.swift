@@ -1,11 +1,10 @@
 package import PushModel
 
-/// Who is online, beside the settings of a version: two bits for each user.
+/// The presence of users, in addition to the settings of a version: two bits for each user.
 ///
-/// A timeline changes it between messages. It is no part of the tables, so that a change costs no
-/// page, and words in the tables stay as they are. Conversations that are kept hear of their members
-/// when they get a message. For a large one a change until then is an element of a list. The members
-/// of others are looked at then, which costs less than to list what changes between two messages.
+/// A timeline changes it between messages. It is not part of the tables, so a change copies no page
+/// and words stay as they are. Kept conversations learn of changes when they get a message: of a
+/// large one the changes are listed, of others all members are examined.
 ///
 /// SAFETY: used by one thread at a time; the array has ``wordCount`` words, and is freed by `deinit`.
 @safe final class OnlineUsers: @unchecked Sendable {
@@ -43,7 +42,7 @@ package import PushModel
     return code & 1 != 0 ? .foreground : .loggedOut
   }
 
-  /// Sets whether a user, who is named from now on, is online.
+  /// Sets whether a user is online.
   func set(_ user: UInt32, isOnline: Bool) {
     let word = Int(user >> 5)
     if word >= wordCount { grow(to: max(word + 1, 2 * wordCount)) }
@@ -101,8 +100,8 @@ package struct UserPresenceChange: Sendable {
 
 /// The members of each kept conversation whose presence has changed.
 struct ChangedMembers {
-  /// So many changes, and all are delivered, as those of a conversation without messages would
-  /// become more and more.
+  /// Above this many changes, all are delivered: those of a conversation without messages would
+  /// accumulate.
   private static let limit = 1 << 16
 
   /// A bit for each conversation that is kept.
