@@ -47,8 +47,8 @@ import Testing
     #expect([packed.level] + kinds == [UInt8](repeating: level.rawValue, count: kinds.count + 1))
     #expect(packed.bits >> 27 == 0x10, "only the flag of a record with settings")
     #expect(PackedMember(MemberSettings(level: level)).level == level.rawValue)
-    #expect(UserClass(bits: level.rawValue).level == level)
-    #expect(MemberClass(bits: level.rawValue).level == level)
+    #expect(UserClass(level: level.rawValue).level == level)
+    #expect(MemberClass(level: level.rawValue).level == level)
   }
 
   /// The stored properties that have the same value in both.

@@ -16,7 +16,7 @@ extension EngineVersion {
 
 /// Which conversations are cached, and in which form.
 struct CacheSizes: CustomTestStringConvertible, Sendable {
-  /// See ``CachedConversation/smallSize`` and ``ConversationCache/tableSize``.
+  /// See ``CachedConversation/countedPerMessageLimit`` and ``ConversationCache/readFromTablesLimit``.
   let small: Int
   let table: Int
 
@@ -27,13 +27,17 @@ struct CacheSizes: CustomTestStringConvertible, Sendable {
   /// The defaults, and no conversation cached but those whose words in the tables do not suffice.
   static let all =
     cached + [
-      CacheSizes(small: CachedConversation.smallSize, table: CachedConversation.tableSize),
+      CacheSizes(
+        small: CachedConversation.countedPerMessageLimit,
+        table: CachedConversation.readFromTablesLimit),
       CacheSizes(small: 0, table: .max),
     ]
 }
 
 extension Fanout {
   convenience init(_ writer: TableWriter, threads: Int, _ sizes: CacheSizes) {
-    self.init(writer, threads: threads, smallSize: sizes.small, tableSize: sizes.table)
+    self.init(
+      writer, threads: threads, countedPerMessageLimit: sizes.small,
+      readFromTablesLimit: sizes.table)
   }
 }

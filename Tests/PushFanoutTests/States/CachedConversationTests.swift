@@ -162,13 +162,14 @@ import Testing
     }
     var builder = FanoutBuilder()
     try builder.add(settings)
-    let whole = Fanout(try builder.finish(), threads: 1, tableSize: 0)
+    let whole = Fanout(try builder.finish(), threads: 1, readFromTablesLimit: 0)
     whole.warmUp((0..<400).map { Identifier("g\($0)") }, at: Instant(milliseconds: 0))
     #expect(whole.cache.entryCount == 400)
     let limit = whole.cache.byteCount / 10
     var another = FanoutBuilder()
     try another.add(settings)
-    let fanout = Fanout(try another.finish(), threads: threads, cacheBytes: limit, tableSize: 0)
+    let fanout = Fanout(
+      try another.finish(), threads: threads, cacheBytes: limit, readFromTablesLimit: 0)
     let messages = (0..<4000).map { number in
       Message(
         id: "m", conversation: Identifier("g\(number * 7919 % 400)"),

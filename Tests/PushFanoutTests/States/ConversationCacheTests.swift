@@ -18,7 +18,7 @@ import Testing
         try builder.setMember(Identifier("u\(number)"), of: Identifier("g\(conversation)"))
       }
     }
-    return Fanout(try builder.finish(), threads: 1, tableSize: 0)
+    return Fanout(try builder.finish(), threads: 1, readFromTablesLimit: 0)
   }
 
   private func block(_ fanout: Fanout, _ number: Int) throws {
@@ -79,7 +79,7 @@ import Testing
   /// A first message makes no entry, nor does any to a small conversation.
   @Test func whatIsCached() throws {
     var builder = FanoutBuilder()
-    for number in 0..<CachedConversation.tableSize + 1 {
+    for number in 0..<CachedConversation.readFromTablesLimit + 1 {
       let user = Identifier("u\(number)")
       try builder.setMember(user, of: "large")
       if number > 0 { try builder.setMember(user, of: "small") }
@@ -143,7 +143,8 @@ import Testing
           try builder.setMember(Identifier("u\(number)"), of: Identifier("g\(conversation)"))
         }
       }
-      let fanout = Fanout(try builder.finish(), threads: 1, cacheBytes: limit, tableSize: 0)
+      let fanout = Fanout(
+        try builder.finish(), threads: 1, cacheBytes: limit, readFromTablesLimit: 0)
       #expect(fanout.cacheByteLimit == limit)
       var result = FanoutResult()
       for round in 0..<12 {

@@ -30,7 +30,7 @@ import Testing
     }
 
     init(_ calendar: QuietCalendar, at second: Int64, _ table: ScheduleTable) {
-      let found = calendar.levels(at: second * 1000, table)
+      let found = calendar.phases(at: second * 1000, table)
       levels = (0..<found.count).map { UInt8(found.levels[$0]) }
       (from, until) = (found.from / 1000, found.until / 1000)
     }
@@ -51,12 +51,12 @@ import Testing
   func levelsAreThoseOfTheBitmaps(seed: UInt64, rules: RuleSet) throws {
     var random = SeededGenerator(seed: seed)
     let table = try Self.table(rules, 120, &random)
-    let bits = QuietLevelBits(table.app)
+    let phases = QuietPhases(table.app)
     let calendar = QuietCalendar()
     for date in Self.dates.shuffled(using: &random) {
       let bitmaps = Self.bitmaps(table, day: date)
       func levels(_ second: Int) -> [UInt8] {
-        bitmaps.map { bits[$0.level(second: second)] >> 3 }
+        bitmaps.map { phases[$0.level(second: second)] }
       }
       // Under some options a level that changes is the same to the rules.
       let all = Set(bitmaps.flatMap(\.transitions)).sorted().map(Int.init)
@@ -131,7 +131,7 @@ import Testing
     _ = try table.insert(interval(22, "Asia/Kathmandu"))
     let calendar = QuietCalendar()
     func transitions() -> [QuietTransitions] {
-      [19_812, 19_814].map { calendar.levels(at: $0 * 86_400_000, table).transitions }
+      [19_812, 19_814].map { calendar.phases(at: $0 * 86_400_000, table).transitions }
     }
     let before = transitions()
     #expect(before[0].id == before[1].id)

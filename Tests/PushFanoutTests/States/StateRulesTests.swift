@@ -56,8 +56,26 @@ import Testing
     return Array(all.shuffled(using: &random).prefix(count))
   }
 
-  private static let pairs: [(UserClass, MemberClass)] = (0..<4096).map {
-    (UserClass(bits: UInt8($0 & 255)), MemberClass(bits: UInt8($0 >> 8)))
+  private static let pairs: [(UserClass, MemberClass)] = MemberClass.all.flatMap { member in
+    UserClass.all.map { ($0, member) }
+  }
+
+  /// What a class is made of, it says.
+  @Test func classesKeepWhatTheyAreMadeOf() {
+    for level in NotificationLevel.allCases {
+      for quiet in 0..<UInt8(StateRules.phaseCount) {
+        for reach in (0..<UInt8(7)).compactMap(UserClass.Reach.init) {
+          let user = UserClass(level: level.rawValue, quiet: quiet, reach: reach)
+          #expect(user.level == level)
+          #expect(user.quiet.rawValue == quiet)
+          #expect(user.reach == reach)
+          let outside = UserClass(level: level.rawValue, reach: reach)
+          #expect(outside.inPhase(quiet) == user)
+        }
+      }
+    }
+    let indices = Self.pairs.map { StateKey($0, $1).index }
+    #expect(indices == Array(0..<StateKey.count))
   }
 
   @Test func easemobsStates() {
@@ -82,7 +100,7 @@ import Testing
         let rules = RuleTables(app)[kind]
         let states = RongCloudStates(app: app, kind: kind)
         let possible = Self.pairs.filter { user, member in
-          user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+          user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || !member.hasChannelLevel)
             && (user.quiet != .all || app.rongcloud.quietZero == .all)
         }
         let classes = Array(0..<RongCloudMessageClass.count)
@@ -105,9 +123,7 @@ import Testing
     let states = pairs.map { rules.tables.state($0, $1) }
     if states.contains(StateRules.absent) { return "a member is taken for nobody" }
     if Set(states).count != rules.tables.stateCount - 1 { return "states that nobody is in" }
-    let absent = (0...255 as ClosedRange<UInt8>).map {
-      rules.tables.state(UserClass(bits: $0), .absent)
-    }
+    let absent = UserClass.all.map { rules.tables.state($0, .absent) }
     if Set(absent) != [StateRules.absent] { return "somebody absent has a state" }
     for messageClass in classes {
       let codes = unsafe rules.tables.codes(messageClass)

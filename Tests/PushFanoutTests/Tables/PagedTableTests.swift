@@ -13,7 +13,7 @@ import Testing
 
     var difference: String? {
       var ranks: [Element] = []
-      table.forEachStretchRank(0..<table.count) { index, element in
+      table.forEachChunkElement(0..<table.count) { index, element in
         if index == ranks.count { ranks.append(element) }
       }
       return firstDifference(ranks, array)

@@ -273,7 +273,7 @@ import Testing
 
   /// A cached conversation with tallies, after it was changed.
   private static func check(_ change: (CachedConversation) -> Void) throws {
-    let fanout = Fanout(try writer(), threads: 1, smallSize: 0, tableSize: 0)
+    let fanout = Fanout(try writer(), threads: 1, countedPerMessageLimit: 0, readFromTablesLimit: 0)
     let result = fanout.decide(
       Message(id: "m", conversation: "g", at: Instant(milliseconds: start)))
     guard let conversation = result.storage.conversation else { return }

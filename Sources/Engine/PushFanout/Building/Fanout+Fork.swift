@@ -33,25 +33,34 @@ extension Fanout {
 extension Tables {
   /// - Precondition: no update of the version's engine is in progress.
   fileprivate convenience init(forking version: EngineVersion, _ store: PageStore) {
-    self.init(copying: version.tables)
-    base = version
+    var forking = ForkTables(store: store)
+    self.init(version.tables, &forking)
+    base = SharedPages(owner: version, generation: version.generation)
     calendar = QuietCalendar()
-    userIDs.fork(store)
-    deviceNames.fork(store)
-    conversationIDs.fork(store)
-    packedUsers.fork(store)
-    schedules.fork(store)
-    userMutes.slots.fork(store)
-    deviceLists.fork(store)
-    devices.fork(store)
-    conversations.fork(store)
-    memberUsers.fork(store)
-    packedMembers.fork(store)
-    memberWords.fork(store)
-    overrides.fork(store)
-    memberMutes.slots.fork(store)
-    memberSinces.slots.fork(store)
-    memberChannels.slots.fork(store)
+  }
+}
+
+private struct ForkTables: TableVisitor {
+  let store: PageStore
+
+  func visit(_ ids: IDTable, _ parts: IDParts) -> IDTable {
+    var ids = ids
+    ids.fork(store)
+    return ids
+  }
+
+  func visit(_ map: PagedMap, _ part: SnapshotPart) -> PagedMap {
+    var map = map
+    map.slots.fork(store)
+    return map
+  }
+
+  func visit<Element>(
+    _ table: PagedTable<Element>, _ part: SnapshotPart
+  ) -> PagedTable<Element> {
+    var table = table
+    table.fork(store)
+    return table
   }
 }
 

@@ -92,14 +92,14 @@ private struct MemberSlots: @unchecked Sendable {
     row.capacity = UInt32(range.count)
     row.count = UInt32(sort(range))
     var bits: UInt8 = 0
-    packed.forEachStretchRank(range) { bits |= $1 }
+    packed.forEachChunkElement(range) { bits |= $1 }
     row.hasOverrides = PackedMember(bits: bits).hasOverrides
   }
 
   private func sort(_ range: Range<Int>) -> Int {
     var isAscending = true
     var last: UInt32?
-    users.forEachStretchRank(range) { _, user in
+    users.forEachChunkElement(range) { _, user in
       if let last, user <= last { isAscending = false }
       last = user
     }
@@ -139,7 +139,7 @@ private struct OverrideSlots: @unchecked Sendable {
     row.overrideStart = UInt32(range.lowerBound)
     row.overrideCount = UInt32(sort(range))
     var last: Int64 = 0
-    records.forEachStretchRank(row.overrides) { _, record in
+    records.forEachChunkElement(row.overrides) { _, record in
       if record.isStart { last = max(last, record.value) }
     }
     row.startsUntil = UInt32(clamping: (last + 999) / 1000)
@@ -148,7 +148,7 @@ private struct OverrideSlots: @unchecked Sendable {
   private func sort(_ range: Range<Int>) -> Int {
     var isAscending = true
     var last: UInt64?
-    records.forEachStretchRank(range) { _, record in
+    records.forEachChunkElement(range) { _, record in
       if let last, record.key <= last { isAscending = false }
       last = record.key
     }
@@ -254,7 +254,7 @@ extension PagedTable {
   /// Replaces elements from `index` on by some of another table.
   fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
     if items.count == 1 { return update(index, source[items.lowerBound]) }
-    unsafe source.forEachStretch(items) { (offset, elements) -> Void in
+    unsafe source.forEachChunk(items) { (offset, elements) -> Void in
       unsafe update(from: index + offset, elements)
     }
   }

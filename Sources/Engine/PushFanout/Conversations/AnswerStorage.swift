@@ -45,7 +45,7 @@ internal import Synchronization
   @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
-  @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {
+  @safe @exclusivity(unchecked) var quiet: SchedulePhases? {
     didSet {
       from = quiet?.from ?? 0
       until = quiet?.until ?? 0

@@ -16,10 +16,11 @@ extension CachedConversation {
   /// - Complexity: O(members).
   static func build(
     _ target: ConversationTarget, _ reader: ConversationReader, threads: Int,
-    smallSize: Int = smallSize
+    countedPerMessageLimit: Int = countedPerMessageLimit
   ) -> CachedConversation {
     let made = CachedConversation(
-      target, number: reader.version.number, isSmall: target.memberRow.count <= smallSize)
+      target, number: reader.version.number,
+      isSmall: target.memberRow.count <= countedPerMessageLimit)
     made.fill(reader, threads: threads)
     return made
   }
@@ -119,9 +120,9 @@ private struct WordFilling: Sendable {
     if resolver.readsWords(target) {
       let start = Int(target.memberRow.start)
       let slots = start + ranks.lowerBound..<start + ranks.upperBound
-      unsafe resolver.tables.memberWords.forEachStretch(slots) { (offset, stretch) -> Void in
-        guard let source = stretch.baseAddress else { return }
-        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: stretch.count)
+      unsafe resolver.tables.memberWords.forEachChunk(slots) { (offset, chunk) -> Void in
+        guard let source = chunk.baseAddress else { return }
+        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: chunk.count)
       }
       return
     }
@@ -137,11 +138,11 @@ private struct WordFilling: Sendable {
     guard let online = resolver.version.online else { return }
     let start = Int(conversation.target.memberRow.start)
     let words = unsafe words
-    resolver.tables.memberUsers.forEachStretchRank(
+    resolver.tables.memberUsers.forEachChunkElement(
       start + ranks.lowerBound..<start + ranks.upperBound
     ) { offset, user in
       if online.contains(user) {
-        unsafe words[ranks.lowerBound + offset] = MemberWord.unknown.bits
+        unsafe words[ranks.lowerBound + offset] = MemberWord.unresolved.bits
       }
     }
   }
@@ -171,7 +172,7 @@ private struct WordFilling: Sendable {
         PackedMember(bits: packedMembers[start + rank]).hasOnlySince
       else { continue }
       let word = MemberWord(bits: unsafe words[rank])
-      if word.isUnknown { continue }
+      if word.isUnresolved { continue }
       if record.value > now { absent.append(rank) }
       events.append(
         EventLog.Event(

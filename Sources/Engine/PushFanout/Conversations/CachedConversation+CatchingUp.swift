@@ -38,7 +38,7 @@ extension CachedConversation {
 
   private func moveEvents(to position: Int, _ now: Int64, _ guarded: inout Guarded) {
     let (positions, isLater) = guarded.events.move(to: position, at: now)
-    var tallied = talliedLevels(guarded.tallies)
+    var tallied = talliedPhases(guarded.tallies)
     if isLater {
       for index in positions {
         let event = guarded.events.events[index]
@@ -55,7 +55,7 @@ extension CachedConversation {
   private func applyPending(
     _ number: UInt64, _ resolver: MemberResolver, _ guarded: inout Guarded
   ) {
-    var tallied = talliedLevels(guarded.tallies)
+    var tallied = talliedPhases(guarded.tallies)
     let readsWords = resolver.readsWords(target)
     if readsWords { applyPresence(number, resolver, &tallied, &guarded) }
     let (ranks, haveNewSettings) = takePending(number, resolver, &guarded.changes)
@@ -98,7 +98,7 @@ extension CachedConversation {
   ///
   /// No earlier version is asked for their words, so they are not kept as applied.
   private func applyPresence(
-    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedLevels],
+    _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
   ) {
     guard let online = resolver.version.online else { return }
@@ -111,7 +111,7 @@ extension CachedConversation {
       guard rank < count else { return false }
       let slot = start + Int(rank)
       let lasting = MemberWord(bits: tables.memberWords[slot])
-      guard tables.memberUsers[slot] == user, !lasting.isUnknown,
+      guard tables.memberUsers[slot] == user, !lasting.isUnresolved,
         !PackedMember(bits: tables.packedMembers[slot]).hasSince
       else { return false }
       let isOnline = online.contains(user) && tables.onlineReach(of: user) == .online
@@ -191,7 +191,7 @@ extension CachedConversation {
   }
 
   private func setWord(
-    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedLevels], _ guarded: inout Guarded
+    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedPhases], _ guarded: inout Guarded
   ) {
     let before = self.word(rank)
     if before == word { return }
@@ -202,16 +202,16 @@ extension CachedConversation {
     guarded.observer?.note(rank, from: before, to: word)
     var index = 0
     while index < tallied.count {
-      let (slot, levels) = (tallied[index].slot, tallied[index].levels)
-      guard word.schedule < levels.count else {
-        // The levels may be freed here.
+      let (slot, phases) = (tallied[index].slot, tallied[index].phases)
+      guard word.schedule < phases.count else {
+        // The phases may be freed here.
         tallied.remove(at: index)
         setInterval(nil, slot, &guarded.tallies)
         continue
       }
       move(
-        1, slot, from: unsafe before.state(levels, stateByBase),
-        to: unsafe word.state(levels, stateByBase))
+        1, slot, from: unsafe before.state(phases, stateByBase),
+        to: unsafe word.state(phases, stateByBase))
       index += 1
     }
   }

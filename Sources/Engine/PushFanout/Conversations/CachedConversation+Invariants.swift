@@ -37,7 +37,7 @@ extension Tallies {
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }
-        unsafe conversation.countWords(quiet.levels, into: start)
+        unsafe conversation.countWords(quiet.phases, into: start)
       }
       for state in 0..<conversation.stateCount {
         let number = unsafe conversation.tallies[slot * conversation.stateCount + state]

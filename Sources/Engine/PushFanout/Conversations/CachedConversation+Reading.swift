@@ -6,29 +6,29 @@ internal import Synchronization
 
 /// Which version and instant are asked for.
 ///
-/// SAFETY: the levels and the references are valid as long as the version and the
-/// ``ScheduleLevels``, which the caller retains. They are not retained here, as all threads would
+/// SAFETY: the phases and the references are valid as long as the version and the
+/// ``SchedulePhases``, which the caller retains. They are not retained here, as all threads would
 /// write their counts.
 @safe struct ConversationReader {
   let number: UInt64
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let levels: LevelTable
+  let phases: PhaseTable
   private let versionReference: Unmanaged<EngineVersion>
-  private let quietReference: Unmanaged<ScheduleLevels>
+  private let quietReference: Unmanaged<SchedulePhases>
 
   @inline(__always)
-  init(version: EngineVersion, now: Int64, quiet: ScheduleLevels) {
+  init(version: EngineVersion, now: Int64, quiet: SchedulePhases) {
     number = version.number
     self.now = now
-    levels = quiet.levels
+    phases = quiet.phases
     unsafe versionReference = .passUnretained(version)
     unsafe quietReference = .passUnretained(quiet)
   }
 
   var version: EngineVersion { unsafe versionReference.takeUnretainedValue() }
-  var quiet: ScheduleLevels { unsafe quietReference.takeUnretainedValue() }
+  var quiet: SchedulePhases { unsafe quietReference.takeUnretainedValue() }
 }
 
 /// Which words an answer was computed from.
@@ -46,7 +46,7 @@ extension CachedConversation {
   ///
   /// - Returns: nil if the version or the instant is too early: the conversation has to be built
   ///   for it.
-  /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
+  /// - Complexity: O(states + ranks) if nothing changed, for more than ``countedPerMessageLimit`` members;
   ///   O(members) for fewer.
   @inline(__always)
   func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {
@@ -77,14 +77,14 @@ extension CachedConversation {
       else { return nil }
       if isSmall {
         unsafe countWords(
-          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
+          reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = reader.levels
+      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let revision = revision.load(ordering: .relaxed)
       atomicMemoryFence(ordering: .acquiring)
@@ -114,12 +114,12 @@ extension CachedConversation {
 
   /// Counts the members in each state, and stores the states if there is room for them.
   func countWords(
-    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>,
+    _ phases: PhaseTable, into histogram: UnsafeMutablePointer<UInt32>,
     states: UnsafeMutablePointer<UInt8>? = nil
   ) {
-    unsafe levels.withBytes {
+    unsafe phases.withBytes {
       unsafe pk_count(
-        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, levels.count,
+        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, phases.count,
         stateByBase, histogram, stateCount, states)
     }
   }
@@ -135,13 +135,13 @@ extension CachedConversation {
       catchUp(to: reader, &guarded)
       if isSmall {
         unsafe countWords(
-          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
+          reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         copyTally(tally(at: reader.quiet, &guarded), into: answer)
       }
-      let levels = reader.levels
+      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
@@ -161,23 +161,23 @@ extension CachedConversation {
   ) -> Bool {
     let position = events.count(upTo: reader.now)
     guard position < events.passed else { return true }
-    let levels = reader.levels
+    let phases = reader.phases
     let undone = events.events[position..<events.passed]
     for event in undone {
       answer.count(
-        from: unsafe event.after.state(levels, stateByBase),
-        to: unsafe event.before.state(levels, stateByBase))
+        from: unsafe event.after.state(phases, stateByBase),
+        to: unsafe event.before.state(phases, stateByBase))
     }
     // Who has several events had the state before the first of them.
     if isSmall {
       for event in undone.reversed() {
-        answer.setState(unsafe event.before.state(levels, stateByBase), ofMember: Int(event.rank))
+        answer.setState(unsafe event.before.state(phases, stateByBase), ofMember: Int(event.rank))
       }
     }
     for index in 0..<answer.rankCount {
       let rank = unsafe answer.ranks[index]
       guard let event = undone.first(where: { $0.rank == rank }) else { continue }
-      unsafe answer.states[index] = unsafe event.before.state(levels, stateByBase)
+      unsafe answer.states[index] = unsafe event.before.state(phases, stateByBase)
     }
     return false
   }
@@ -206,9 +206,9 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = reader.levels
-    let new = unsafe after.state(levels, stateByBase)
-    answer.move(Int(rank), from: unsafe before.state(levels, stateByBase), to: new)
+    let phases = reader.phases
+    let new = unsafe after.state(phases, stateByBase)
+    answer.move(Int(rank), from: unsafe before.state(phases, stateByBase), to: new)
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
       unsafe answer.states[index] = new
     }
@@ -222,7 +222,7 @@ extension CachedConversation {
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
   func states(
-    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard revision.load(ordering: .acquiring) == stamp.revision else { return nil }
     if !stamp.isExact { return earlierStates(stamp, quiet, at: now, threads: threads) }
@@ -244,7 +244,7 @@ extension CachedConversation {
 
   /// The states at an instant that is earlier than that of the words; nil for an earlier version.
   private func earlierStates(
-    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard stamp.isUndone else { return nil }
     let states = MemberStates(self, quiet, stamp.revision, threads: threads)
@@ -255,7 +255,7 @@ extension CachedConversation {
       guard position <= passed else { return nil }
       for event in guarded.events.events[position..<passed].reversed() {
         unsafe states.bytes[Int(event.rank)] =
-          unsafe event.before.state(quiet.levels, stateByBase)
+          unsafe event.before.state(quiet.phases, stateByBase)
       }
       return states
     }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// the order of users.
 ///
 /// A message needs the number of members in each state, and the states of its sender and of those
-/// it mentions. In a conversation of up to ``smallSize`` members the words are read for each
+/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the words are read for each
 /// message. For larger ones a few *tallies* are kept, the numbers for as many instants. The log of
 /// transitions leads from one instant to another; the members of a schedule are counted by *runs*
 /// of equal words, so that a transition costs as many steps as the schedule's members have
@@ -25,9 +25,9 @@ internal import Synchronization
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, the words are read for each message, unless tests ask for another
   /// limit.
-  static let smallSize = 512
-  /// See ``ConversationCache/tableSize``.
-  static let tableSize = 128
+  static let countedPerMessageLimit = 512
+  /// See ``ConversationCache/readFromTablesLimit``.
+  static let readFromTablesLimit = 128
   static let tallyCount = 4
   /// How many cache lines of an entry a message reads.
   static let prefetchedLines = 4

@@ -21,12 +21,12 @@ internal import Synchronization
   /// The number of the version whose changes were delivered, or are being delivered.
   private let delivered: Atomic<UInt64>
   let byteLimit: Int
-  /// See ``CachedConversation/smallSize``.
-  let smallSize: Int
+  /// See ``CachedConversation/countedPerMessageLimit``.
+  let countedPerMessageLimit: Int
   /// Messages to conversations of up to this many members are decided from the words in the tables;
   /// such conversations have no entry. In larger ones the first message is decided in the same way,
   /// and the second makes an entry. 0: every conversation has an entry.
-  let tableSize: Int
+  let readFromTablesLimit: Int
 
   /// A slot without an entry, of a conversation to which a message was decided from the tables.
   private static let used: UInt = 1
@@ -42,11 +42,12 @@ internal import Synchronization
   }
 
   init(
-    byteLimit: Int, version: UInt64, smallSize: Int = CachedConversation.smallSize,
-    tableSize: Int = CachedConversation.tableSize
+    byteLimit: Int, version: UInt64,
+    countedPerMessageLimit: Int = CachedConversation.countedPerMessageLimit,
+    readFromTablesLimit: Int = CachedConversation.readFromTablesLimit
   ) {
-    self.smallSize = smallSize
-    self.tableSize = tableSize
+    self.countedPerMessageLimit = countedPerMessageLimit
+    self.readFromTablesLimit = readFromTablesLimit
     self.byteLimit = byteLimit
     delivered = Atomic(version)
     let memory = unsafe calloc(Self.chunkCount, MemoryLayout<Atomic<UInt>>.stride)

@@ -100,7 +100,7 @@ struct EventLog {
   ///
   /// - Complexity: O(log events + result), O(events) the first time.
   mutating func laterMembers() -> some Sequence<UInt32> {
-    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnknown }
+    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnresolved }
     memberEvents = positions
     let first = positions.partitioningIndex { $0 >= passed }
     return positions[first...].lazy.map { [events] in events[$0].rank }

@@ -1,7 +1,7 @@
 internal import PushModel
 internal import QuietTime
 
-/// A conversation, and what its members' states depend on beside the members.
+/// A conversation, with the records and rules that its members' states depend on.
 struct ConversationTarget {
   let conversation: UInt32
   let row: ConversationRow
@@ -45,7 +45,7 @@ struct MemberOverrides {
 
   func memberClass(at now: Int64) -> MemberClass {
     if since > now { return .absent }
-    return MemberClass(bits: member.bits | (mutedUntil > now ? MemberClass.muteBit : 0))
+    return mutedUntil > now ? member.muted : member
   }
 }
 
@@ -57,8 +57,9 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches what the word of a user depends on who stands at a rank, or about where the user
-  /// stands among the members if there is no such rank.
+  /// Prefetches the inputs of a user's word.
+  ///
+  /// - Parameter known: the user's probable rank; if there is no such rank, it is estimated.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
     if known < row.count {
@@ -75,7 +76,7 @@ struct MemberResolver {
     tables.memberUsers.prefetch(Int(row.start) + rank)
   }
 
-  /// The rank of a user, who probably has a known one; nil if the user is no member.
+  /// The rank of a user, which probably is a known one; nil if the user is not a member.
   func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
     if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {
       return Int(known)
@@ -83,7 +84,7 @@ struct MemberResolver {
     return tables.rank(of: user, in: row)
   }
 
-  /// Prefetches what else a member's word depends on, once the rank is known.
+  /// Prefetches the other inputs of a member's word, once the rank is known.
   func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
     version.deviceReader.prefetchRecords(user)
     tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
@@ -101,7 +102,7 @@ struct MemberResolver {
     of user: UInt32, _ record: MemberRecord, _ target: ConversationTarget
   ) -> MemberOverrides {
     var overrides = MemberOverrides(
-      member: MemberClass(bits: 0), since: record.since, mutedUntil: 0)
+      member: MemberClass(level: 0), since: record.since, mutedUntil: 0)
     apply(record, of: user, target, to: &overrides)
     return overrides
   }
@@ -128,27 +129,27 @@ struct MemberResolver {
     let member = overrides.memberClass(at: now)
     if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
     let packed = tables.packedUsers[Int(user)]
-    let bits = tables.classBits(
+    let value = tables.userClass(
       of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
     return MemberWord(
       schedule: tables.schedules[Int(user)],
-      base: unsafe target.rules.bases[Int(member.bits) << 8 | Int(bits)])
+      base: target.rules.base(value, member))
   }
 
   /// What decides a member of a conversation whose words in the tables hold for the message
   /// (``readsWords(_:)``) from the start of the membership on; nil for one whose word is not lasting.
   func lastingWord(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberWord? {
     let word = MemberWord(bits: tables.memberWords[Int(target.memberRow.start) + rank])
-    if word.isUnknown { return nil }
+    if word.isUnresolved { return nil }
     guard let online = version.online, online.contains(user) else { return word }
-    // Nothing else matters of who is online.
+    // An online user's base does not depend on anything else.
     return tables.onlineReach(of: user) == .online
-      ? MemberWord(schedule: UInt32(word.schedule), base: target.rules.onlineBase) : word
+      ? word.withBase(target.rules.onlineBase) : word
   }
 
   /// Whether the words in the tables are those of messages of a target.
   func readsWords(_ target: ConversationTarget) -> Bool {
-    target.kind != .thread && levelMask(target) == LastingWords.wholeMask
+    target.kind != .thread && levelMask(target) == PackedMember.levelMask
   }
 
   /// Calls `body` with the instants at which a member changes without an update, except transitions
@@ -169,8 +170,8 @@ struct MemberResolver {
 extension Tables {
   /// The class of a user at any instant.
   func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
-    let bits = classBits(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
-    return UserClass(bits: bits | quietBits(schedules[Int(user)], at: now))
+    userClass(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
+      .inPhase(quietPhase(schedules[Int(user)], at: now))
   }
 
   /// The zone that a user's settings need and the system does not have; nil when it has all.
@@ -182,9 +183,9 @@ extension Tables {
   /// Whether a user is not decided for.
   func isRefused(_ user: UInt32) -> Bool { scheduleTable.isRefused(schedules[Int(user)]) }
 
-  /// The bits of a schedule's users at an instant. Who is not decided for has none.
-  func quietBits(_ schedule: UInt32, at now: Int64) -> UInt8 {
+  /// The phase of a schedule at an instant; 0 for users who are not decided for.
+  func quietPhase(_ schedule: UInt32, at now: Int64) -> UInt8 {
     if schedule == 0 { return 0 }
-    return QuietLevelBits(app)[scheduleTable.level(schedule, at: now / 1000)]
+    return QuietPhases(app)[scheduleTable.level(schedule, at: now / 1000)]
   }
 }

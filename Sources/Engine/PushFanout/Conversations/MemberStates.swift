@@ -14,7 +14,7 @@ internal import Synchronization
   let bytes: UnsafeMutablePointer<UInt8>
 
   init(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, threads: Int
+    _ conversation: CachedConversation, _ quiet: SchedulePhases, _ revision: UInt, threads: Int
   ) {
     self.revision = revision
     from = quiet.from
@@ -30,14 +30,14 @@ internal import Synchronization
   }
 
   private func fill(
-    _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: ScheduleLevels
+    _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: SchedulePhases
   ) {
-    let levels = quiet.levels
+    let phases = quiet.phases
     let stateByBase = unsafe conversation.stateByBase
     let (words, bytes) = unsafe (conversation.words, bytes)
     for rank in ranks {
       let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
-      unsafe bytes[rank] = unsafe word.state(levels, stateByBase)
+      unsafe bytes[rank] = unsafe word.state(phases, stateByBase)
     }
   }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 /// are read without its lock.
 struct Tallies {
   /// The interval of each tally; nil for an unused one.
-  fileprivate(set) var intervals: [ScheduleLevels?]
+  fileprivate(set) var intervals: [SchedulePhases?]
   /// Members by pattern of the schedule and base, for tallies that are made from others.
   var runs = PatternRuns()
 
@@ -12,18 +12,18 @@ struct Tallies {
 }
 
 /// A tally that is in use, and the levels that it was counted at, which ``Tallies/intervals`` retains.
-struct TalliedLevels {
+struct TalliedPhases {
   let slot: Int
-  let levels: LevelTable
+  let phases: PhaseTable
 }
 
 /// Moves tallies, under the lock.
 extension CachedConversation {
-  func talliedLevels(_ tallies: borrowing Tallies) -> [TalliedLevels] {
-    var all: [TalliedLevels] = []
+  func talliedPhases(_ tallies: borrowing Tallies) -> [TalliedPhases] {
+    var all: [TalliedPhases] = []
     for slot in 0..<tallies.intervals.count {
       if let quiet = tallies.intervals[slot] {
-        all.append(TalliedLevels(slot: slot, levels: quiet.levels))
+        all.append(TalliedPhases(slot: slot, phases: quiet.phases))
       }
     }
     return all
@@ -43,7 +43,7 @@ extension CachedConversation {
       number.pointee.load(ordering: .relaxed) &+ count, ordering: .relaxed)
   }
 
-  func setInterval(_ quiet: ScheduleLevels?, _ slot: Int, _ tallies: inout Tallies) {
+  func setInterval(_ quiet: SchedulePhases?, _ slot: Int, _ tallies: inout Tallies) {
     tallies.intervals[slot] = quiet
     tallyBounds[2 * slot].store(quiet?.from ?? 0, ordering: .relaxed)
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
@@ -54,7 +54,7 @@ extension CachedConversation {
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
-  func tally(at quiet: ScheduleLevels, _ guarded: inout Guarded) -> Int {
+  func tally(at quiet: SchedulePhases, _ guarded: inout Guarded) -> Int {
     for slot in 0..<Self.tallyCount {
       if let known = guarded.tallies.intervals[slot], known.from <= quiet.from,
         quiet.until <= known.until
@@ -86,7 +86,7 @@ extension CachedConversation {
   ///
   /// - Returns: whether that costs less than a new count.
   private func follow(
-    _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
+    _ known: SchedulePhases, _ source: Int, _ quiet: SchedulePhases, _ slot: Int,
     _ guarded: inout Guarded
   ) -> Bool {
     let entries = quiet.transitions.entries(between: known.from, and: quiet.from)
@@ -100,12 +100,13 @@ extension CachedConversation {
     }
     let isLater = known.from <= quiet.from
     for entry in entries {
-      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
-      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
+      let (before, after) = (Int(entry.before), Int(entry.after))
+      let old = MemberWord.stateIndex(phase: isLater ? before : after, base: 0)
+      let new = MemberWord.stateIndex(phase: isLater ? after : before, base: 0)
       runs.forEach(of: entry.pattern) { word, count in
         move(
-          count, slot, from: unsafe stateByBase[old | word.base],
-          to: unsafe stateByBase[new | word.base])
+          count, slot, from: unsafe stateByBase[old + word.base],
+          to: unsafe stateByBase[new + word.base])
       }
     }
     return true
@@ -132,16 +133,16 @@ extension CachedConversation {
   }
 
   /// Counts the members in each state at an interval without transitions.
-  private func count(at quiet: ScheduleLevels, _ slot: Int, _ guarded: inout Guarded) {
+  private func count(at quiet: SchedulePhases, _ slot: Int, _ guarded: inout Guarded) {
     unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
       if let runs = guarded.tallies.runs.runs(of: quiet.transitions) {
-        let levels = quiet.patternLevels
+        let phases = quiet.patternPhases
         unsafe numbers.initialize(repeating: 0)
         runs.forEach { word, count in
-          unsafe numbers[Int(word.state(levels, stateByBase))] &+= count
+          unsafe numbers[Int(word.state(phases, stateByBase))] &+= count
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(quiet.levels, into: start)
+        unsafe countWords(quiet.phases, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

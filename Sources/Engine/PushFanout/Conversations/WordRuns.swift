@@ -72,7 +72,7 @@ struct WordRuns {
   func forEach(of schedule: UInt32, _ body: (MemberWord, UInt32) -> Void) {
     let first = MemberWord(schedule: schedule, base: 0).bits
     var index = words.partitioningIndex { $0 >= first }
-    while index < words.count, words[index] >> UInt32(MemberWord.baseBits) == schedule {
+    while index < words.count, MemberWord(bits: words[index]).schedule == schedule {
       body(MemberWord(bits: words[index]), counts[index])
       index += 1
     }

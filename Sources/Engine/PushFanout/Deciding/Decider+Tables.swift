@@ -13,12 +13,12 @@ extension Decider {
   ) -> Bool {
     let row = target.memberRow
     let count = Int(row.count)
-    let isSmall = count <= CachedConversation.smallSize
+    let isSmall = count <= CachedConversation.countedPerMessageLimit
     let states = unsafe isSmall ? storage.makeMemberStates(count) : nil
     let histogram = unsafe storage.histogram
     unsafe histogram.update(repeating: 0, count: target.rules.stateCount)
     unsafe version.tables.memberWords.countStates(
-      row.range, reader.levels, target.rules, into: histogram, states: states)
+      row.range, reader.phases, target.rules, into: histogram, states: states)
     let unknown = unsafe Int(histogram[0])
     if unknown > 0 {
       if unknown > 2 + count / 16 {
@@ -40,12 +40,12 @@ extension Decider {
       }
       let slot = Int(row.start) + rank
       var word = MemberWord(bits: version.tables.memberWords[slot])
-      if word.isUnknown || begins
+      if word.isUnresolved || begins
         || version.online?.contains(version.tables.memberUsers[slot]) ?? false
       {
         word = MemberResolver(version).word(rank, copy target, at: reader.now)
       }
-      unsafe storage.states[index] = unsafe word.state(reader.levels, target.rules.statesByBase)
+      unsafe storage.states[index] = unsafe word.state(reader.phases, target.rules.statesByBase)
     }
     return true
   }
@@ -57,14 +57,14 @@ extension Decider {
   ) {
     let resolver = MemberResolver(version)
     var left = count
-    unsafe version.tables.memberWords.forEachStretch(target.memberRow.range) {
+    unsafe version.tables.memberWords.forEachChunk(target.memberRow.range) {
       (offset, words) -> Void in
       guard left > 0, let start = words.baseAddress else { return }
       var index = unsafe pk_find_unknown(start, 0, words.count)
       while index < words.count {
         let rank = offset + index
         let state = unsafe resolver.word(rank, target, at: reader.now)
-          .state(reader.levels, target.rules.statesByBase)
+          .state(reader.phases, target.rules.statesByBase)
         storage.move(rank, from: StateRules.absent, to: state)
         left -= 1
         index = unsafe pk_find_unknown(start, index + 1, words.count)
@@ -72,7 +72,7 @@ extension Decider {
     }
   }
 
-  /// Counts those who have a lasting word, and are not yet members, as absent.
+  /// Counts members with a lasting word whose membership has not begun as absent.
   private func removeAbsent(
     _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
   ) {
@@ -81,7 +81,7 @@ extension Decider {
     let now = reader.now
     let users = version.tables.memberUsers
     var rank = 0
-    unsafe version.tables.overrides.forEachStretch(row.overrides) { (_, records) -> Void in
+    unsafe version.tables.overrides.forEachChunk(row.overrides) { (_, records) -> Void in
       for index in 0..<records.count {
         let record = unsafe records[index]
         guard record.isStart, record.value > now else { continue }
@@ -91,18 +91,18 @@ extension Decider {
         guard rank < Int(row.count), users[slot] == record.user else { continue }
         let word = MemberWord(bits: version.tables.memberWords[slot])
         // The record may have been replaced by a later one.
-        guard !word.isUnknown,
+        guard !word.isUnresolved,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
         storage.move(
-          rank, from: unsafe word.state(reader.levels, statesByBase), to: StateRules.absent)
+          rank, from: unsafe word.state(reader.phases, statesByBase), to: StateRules.absent)
       }
     }
   }
 }
 
 extension Decider {
-  /// Counts those who are online, and have the lasting word of who is not, as what they are.
+  /// Counts members who are online in their states: lasting words are those of users who are not.
   private func correctOnline(
     _ online: OnlineUsers, _ target: ConversationTarget, _ reader: ConversationReader,
     begins: Bool, _ storage: AnswerStorage
@@ -110,17 +110,17 @@ extension Decider {
     let resolver = MemberResolver(version)
     let row = target.memberRow
     let (tables, statesByBase) = unsafe (version.tables, target.rules.statesByBase)
-    tables.memberUsers.forEachStretchRank(row.range) { rank, user in
+    tables.memberUsers.forEachChunkElement(row.range) { rank, user in
       guard online.contains(user) else { return }
       let lasting = MemberWord(bits: tables.memberWords[Int(row.start) + rank])
-      // Who is not yet a member is counted as absent already, and who is unknown as what they are.
+      // Members who have not begun, and those without a lasting word, are counted already.
       let found =
         begins
         ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
-      guard !lasting.isUnknown, let word = found, word.base != 0, word != lasting else { return }
+      guard !lasting.isUnresolved, let word = found, word.base != 0, word != lasting else { return }
       storage.move(
-        rank, from: unsafe lasting.state(reader.levels, statesByBase),
-        to: unsafe word.state(reader.levels, statesByBase))
+        rank, from: unsafe lasting.state(reader.phases, statesByBase),
+        to: unsafe word.state(reader.phases, statesByBase))
     }
   }
 }
@@ -135,13 +135,13 @@ extension PagedTable where Element == UInt32 {
   /// Adds the number of words in each state, and stores the states if there is room for them.
   @inline(__always)
   fileprivate func countStates(
-    _ range: Range<Int>, _ levels: LevelTable, _ rules: StateTables,
+    _ range: Range<Int>, _ phases: PhaseTable, _ rules: StateTables,
     into histogram: UnsafeMutablePointer<UInt32>, states: UnsafeMutablePointer<UInt8>?
   ) {
-    unsafe levels.withBytes { (bytes) -> Void in
+    unsafe phases.withBytes { (bytes) -> Void in
       unsafe forEachRun(of: range) { (offset, pages, first, count) -> Void in
         unsafe pk_count_pages(
-          pages, Self.pageSize, first, count, bytes, levels.count, rules.statesByBase, histogram,
+          pages, Self.pageSize, first, count, bytes, phases.count, rules.statesByBase, histogram,
           rules.stateCount, states.map { unsafe $0 + offset })
       }
     }

@@ -5,12 +5,12 @@ internal import QuietTime
 struct Decider {
   let version: EngineVersion
   let threads: Int
-  var tableUse = TableUse.smallOrFirst
+  var tableUse = TableUse.whenSmallOrCold
 
   /// Which messages are decided from the words in the tables, rather than by a cached conversation.
   enum TableUse {
     /// Those to small conversations, and the first to any other.
-    case smallOrFirst
+    case whenSmallOrCold
     case small
     case none
   }
@@ -178,7 +178,7 @@ struct Decider {
     let reader = reader(at: now, storage)
     storage.isFromTables = false
     if isFromTables, readTables(target, reader, storage) {
-      if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
+      if result.memberCount > cache.readFromTablesLimit { cache.noteUse(target.conversation) }
       storage.isFromTables = true
       result.stamp = ReadStamp(revision: 0, isExact: true)
       return
@@ -194,7 +194,7 @@ struct Decider {
       return
     }
     let made = CachedConversation.build(
-      copy target, reader, threads: threads, smallSize: cache.smallSize)
+      copy target, reader, threads: threads, countedPerMessageLimit: cache.countedPerMessageLimit)
     version.online?.keep(made, version)
     cache.store(made, number: version.number)
     storage.conversation = made
@@ -208,16 +208,16 @@ struct Decider {
   private func mayReadTables(
     _ target: borrowing ConversationTarget, _ cache: ConversationCache
   ) -> Bool {
-    guard tableUse != .none, cache.tableSize > 0, target.kind.hasLastingWords else {
+    guard tableUse != .none, cache.readFromTablesLimit > 0, target.kind.hasLastingWords else {
       return false
     }
-    return target.memberRow.count <= cache.tableSize
-      || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
+    return target.memberRow.count <= cache.readFromTablesLimit
+      || tableUse == .whenSmallOrCold && cache.isFirstUse(target.conversation)
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
     if let reader = storage.reader(at: now, version) { return reader }
-    let quiet = version.tables.calendar.levels(at: now, version.tables.scheduleTable)
+    let quiet = version.tables.calendar.phases(at: now, version.tables.scheduleTable)
     storage.quiet = quiet
     return ConversationReader(version: version, now: now, quiet: quiet)
   }

@@ -53,7 +53,7 @@ package import PushModel
 
 /// Looks up the ids of several messages at a time, so that their cache misses overlap.
 ///
-/// What is found is kept for deciding them; the rest of what deciding reads first is prefetched.
+/// The indices are kept for deciding; the other memory that deciding reads first is prefetched.
 struct MessageLookups {
   /// How many messages are looked up at a time.
   static let count = 32
@@ -134,7 +134,7 @@ struct MessageLookup {
     users.prefetch(user)
   }
 
-  /// So many of the users that a message mentions are prefetched.
+  /// How many of the users that a message mentions are prefetched.
   private static let mentionCount = 4
 
   /// Prefetches where the users that a message mentions are looked up first.
@@ -174,7 +174,7 @@ struct MessageLookup {
     if conversation == IDTable.unknown { return }
     let row = tables.conversations[Int(conversation)]
     if row.count == 0 { return }
-    let isFromTables = row.count <= cache.tableSize
+    let isFromTables = row.count <= cache.readFromTablesLimit
     if !isFromTables {
       cache.prefetchEntry(conversation)
     } else if row.hasStart(after: now) {

@@ -36,3 +36,17 @@ extension DeviceFilter {
     return acceptNotifierNames.isEmpty || acceptNotifierNames.contains(notifier)
   }
 }
+
+extension MentionedUsers {
+  /// Calls `body` with every user mentioned by name, possibly more than once.
+  func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
+    let users = tables.userIDs.lookup
+    for id in ids {
+      if folds {
+        users.forEachIndex(loweredTo: id.lowercased(), body)
+      } else if let user = users.index(of: id, hash: users.hash(id)) {
+        body(user)
+      }
+    }
+  }
+}

@@ -163,26 +163,26 @@ public struct FanoutResult: Sendable {
     guard let quiet = storage.quiet, let version = storage.version else {
       return StateRules.absent
     }
-    let levels = quiet.levels
+    let phases = quiet.phases
     guard !storage.isFromTables, let conversation = storage.conversation else {
       guard let target else { return StateRules.absent }
       return unsafe MemberResolver(version).word(rank, target, at: instant)
-        .state(levels, target.rules.statesByBase)
+        .state(phases, target.rules.statesByBase)
     }
     let word = conversation.word(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
-      return unsafe word.state(levels, conversation.stateByBase)
+      return unsafe word.state(phases, conversation.stateByBase)
     }
     return unsafe MemberResolver(version).word(rank, conversation.target, at: instant)
-      .state(levels, conversation.stateByBase)
+      .state(phases, conversation.stateByBase)
   }
 
   /// The states of all members, in the order of users, which live until the next message; nil for
   /// an empty result.
   ///
   /// - Complexity: O(1), but O(members) the first time for a conversation of more than
-  ///   ``CachedConversation/smallSize`` members and an interval without transitions.
+  ///   ``CachedConversation/countedPerMessageLimit`` members and an interval without transitions.
   func memberStates() -> UnsafePointer<UInt8>? {
     guard memberCount > 0 else { return nil }
     return unsafe storage.memberStates { makeStates() }

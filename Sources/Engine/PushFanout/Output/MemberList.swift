@@ -21,8 +21,8 @@ package struct MemberList: Sendable {
   ///
   /// - Complexity: O(members).
   package func append(to users: inout [UInt32]) {
-    unsafe version.tables.memberUsers.forEachStretch(row.range) { _, stretch in
-      unsafe users.append(contentsOf: stretch)
+    unsafe version.tables.memberUsers.forEachChunk(row.range) { _, chunk in
+      unsafe users.append(contentsOf: chunk)
     }
   }
 }
@@ -59,7 +59,7 @@ extension FanoutResult {
     defer { withExtendedLifetime(storage) {} }
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let start = output.baseAddress else { return }
-      unsafe memberUsers.forEachStretch(row.range) { (offset, users) -> Void in
+      unsafe memberUsers.forEachChunk(row.range) { (offset, users) -> Void in
         guard let from = users.baseAddress else { return }
         unsafe (start + offset).update(from: from, count: users.count)
       }
@@ -73,21 +73,8 @@ extension FanoutResult {
   public func forEachMember(_ body: (_ user: UserIndex, _ id: RawSpan) -> Void) {
     guard memberCount > 0 else { return }
     defer { withExtendedLifetime(storage) {} }
-    memberUsers.forEachStretchRank(row.range) { _, user in
+    memberUsers.forEachChunkElement(row.range) { _, user in
       unsafe body(UserIndex(user), RawSpan(_unsafeBytes: ids.characters(user)))
-    }
-  }
-}
-
-extension Fanout {
-  /// Calls `body` with the index and the id's UTF-8 of each user in a range of indices.
-  ///
-  /// - Precondition: within 0 ..< ``userCount``.
-  package func forEachUser(
-    in users: Range<Int>, _ body: (Int, UnsafeRawBufferPointer) -> Void
-  ) {
-    reading { tables in
-      for user in users { unsafe body(user, tables.userIDs.characters(UInt32(user))) }
     }
   }
 }

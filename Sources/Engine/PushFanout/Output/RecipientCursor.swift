@@ -166,13 +166,13 @@ public import PushModel
     let (ids, devices, content, selection) = (ids, devices, content, selection)
     let (memberUsers, slot) = (memberUsers, firstSlot + rank)
     let (states, codes) = unsafe (states + rank, codes)
-    let stretch = unsafe memberUsers.stretch(from: slot, limit: count)
+    let chunk = unsafe memberUsers.chunk(from: slot, limit: count)
     var ring = ring.mutableSpan
     var (word, found) = (bits, foundCount)
     while word != 0 {
       let bit = word.trailingZeroBitCount
       word &= word &- 1
-      let user = bit < stretch.count ? unsafe stretch[bit] : memberUsers[slot + bit]
+      let user = bit < chunk.count ? unsafe chunk[bit] : memberUsers[slot + bit]
       let code = selection == .recipients ? unsafe codes[Int(states[bit])] : 0
       unsafe ring[unchecked: found & Self.mask] = Recipient(index: user, code: code)
       found &+= 1

@@ -13,12 +13,12 @@ struct DeferredPushes {
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
   /// For each schedule, its next transition in seconds, and its level from then on as in
-  /// ``ScheduleLevels/levels``; ``unknown`` until asked for.
+  /// ``SchedulePhases/levels``; ``unknown`` until asked for.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
   /// Of the app whose version was prepared last.
-  private var bits = QuietLevelBits(AppSettings())
+  private var bits = QuietPhases(AppSettings())
 
   private static let unknown = Int64.min
   private static let never = Int64.max
@@ -28,7 +28,7 @@ struct DeferredPushes {
   }
 
   /// Prepares an instant.
-  mutating func prepare(_ quiet: ScheduleLevels, _ version: EngineVersion) {
+  mutating func prepare(_ quiet: SchedulePhases, _ version: EngineVersion) {
     let second = quiet.from / 1000
     if calendar != quiet.calendar || second < now {
       calendar = quiet.calendar
@@ -37,7 +37,7 @@ struct DeferredPushes {
       levelCounts = []
     }
     now = second
-    bits = QuietLevelBits(version.tables.app)
+    bits = QuietPhases(version.tables.app)
     let count = version.tables.scheduleTable.count
     while nextTransitions.count < count {
       nextTransitions.append(Self.unknown)
@@ -57,7 +57,7 @@ struct DeferredPushes {
     let schedule = version.tables.scheduleTable.schedule(UInt32(index))
     let next = schedule?.nextTransition(after: now)
     nextTransitions[index] = next ?? Self.never
-    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] >> 3 } ?? 0
+    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] } ?? 0
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
@@ -66,7 +66,7 @@ struct DeferredPushes {
   ///
   /// - Parameter word: the member's; nil for a member with a mute or a grace that has not ended.
   mutating func release(
-    of rank: Int, _ word: MemberWord?, _ target: ConversationTarget, _ quiet: ScheduleLevels,
+    of rank: Int, _ word: MemberWord?, _ target: ConversationTarget, _ quiet: SchedulePhases,
     _ messageClass: Int, at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     guard let word else {
@@ -74,11 +74,11 @@ struct DeferredPushes {
     }
     let codes = unsafe target.rules.codes(messageClass)
     let statesByBase = unsafe target.rules.statesByBase
-    let code = unsafe codes[Int(word.state(quiet.levels, statesByBase))]
+    let code = unsafe codes[Int(word.state(quiet.phases, statesByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     forEachLaterLevel(of: word.schedule, version) { second, level in
-      let state = unsafe statesByBase[Int(level) << MemberWord.baseBits | word.base]
+      let state = unsafe statesByBase[MemberWord.stateIndex(phase: Int(level), base: word.base)]
       guard unsafe codes[Int(state)] & 1 != 0 else { return true }
       found = second
       return false
@@ -103,7 +103,7 @@ struct DeferredPushes {
     var second = first
     while !unseen.isEmpty, let next = quiet.nextTransition(after: second) {
       let level = quiet.level(at: next)
-      if unseen.remove(level), !body(next, bits[level] >> 3) { return }
+      if unseen.remove(level), !body(next, bits[level]) { return }
       second = next
     }
   }
@@ -119,10 +119,10 @@ struct DeferredPushes {
     if tables.isRefused(user) { return nil }
     let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     let code = { (at: Int64) -> UInt8 in
-      let level = tables.quietBits(tables.schedules[Int(user)], at: at) >> 3
+      let level = tables.quietPhase(tables.schedules[Int(user)], at: at)
       let base = resolver.word(rank, target, at: at).base
       return unsafe codes[
-        Int(target.rules.statesByBase[Int(level) << MemberWord.baseBits | base])]
+        Int(target.rules.statesByBase[MemberWord.stateIndex(phase: Int(level), base: base)])]
     }
     let suppressed = code(now)
     guard Self.suppressed[Int(suppressed)] else { return nil }
@@ -154,7 +154,7 @@ extension CachedConversation {
   ///
   /// - Complexity: O(later events of members).
   func hasLaterEvent(_ rank: Int) -> Bool {
-    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnknown { return false }
+    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnresolved { return false }
     return guarded.withLock { $0.events.laterMembers().contains(UInt32(rank)) }
   }
 

@@ -57,7 +57,7 @@ extension FanoutTimeline {
     let target: ConversationTarget
     /// nil for a small one that was answered from the tables.
     let conversation: CachedConversation?
-    let quiet: ScheduleLevels
+    let quiet: SchedulePhases
     let plan: MessagePlan
     /// The last instant before the message expires.
     let limit: Int64
@@ -139,7 +139,7 @@ extension FanoutTimeline {
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) the first time, and on another date.
   func following<Value>(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ conversation: CachedConversation, _ quiet: SchedulePhases,
     _ body: (FollowedMembers, FollowedMembers.Counting) -> Value
   ) -> Value {
     let version = engineVersion

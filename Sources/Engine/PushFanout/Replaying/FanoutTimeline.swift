@@ -90,7 +90,7 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, threads: 1)
-    decider.tableUse = tableUse ?? (keepsLargeConversations ? .small : .smallOrFirst)
+    decider.tableUse = tableUse ?? (keepsLargeConversations ? .small : .whenSmallOrCold)
     decider.decide(message, cache, into: &result)
   }
 

@@ -30,7 +30,7 @@ internal import Synchronization
   private static let readsBeforeSorting = 8
 
   private(set) var states: [UInt8]
-  private var quiet: ScheduleLevels
+  private var quiet: SchedulePhases
   /// The words that changed since the last message, in the order of changes.
   private var changedWords: [WordChange] = []
   /// Whether so many changed that they were not kept.
@@ -54,19 +54,19 @@ internal import Synchronization
   /// Members who get a push by zone, by the address of a class of message's codes.
   private var zones: [UInt: ZonePushes] = [:]
 
-  init(_ conversation: CachedConversation, _ quiet: ScheduleLevels) {
+  init(_ conversation: CachedConversation, _ quiet: SchedulePhases) {
     self.quiet = quiet
     states = Self.states(conversation, quiet)
   }
 
   private static func states(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels
+    _ conversation: CachedConversation, _ quiet: SchedulePhases
   ) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: conversation.count) { states, count in
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { histogram in
         guard let histogram = histogram.baseAddress else { return }
         unsafe conversation.countWords(
-          quiet.levels, into: histogram, states: states.baseAddress)
+          quiet.phases, into: histogram, states: states.baseAddress)
       }
       count = conversation.count
     }
@@ -150,7 +150,7 @@ internal import Synchronization
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
   func follow(
-    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ counting: Counting
+    _ conversation: CachedConversation, _ quiet: SchedulePhases, _ counting: Counting
   ) {
     let before = self.quiet
     self.quiet = quiet
@@ -195,7 +195,7 @@ internal import Synchronization
     _ rank: Int, _ word: MemberWord, _ conversation: CachedConversation, _ counting: Counting
   ) {
     set(
-      rank, unsafe word.state(quiet.levels, conversation.stateByBase), word, counting)
+      rank, unsafe word.state(quiet.phases, conversation.stateByBase), word, counting)
   }
 
   private func set(_ rank: Int, _ state: UInt8, _ word: MemberWord, _ counting: Counting) {
@@ -224,7 +224,7 @@ internal import Synchronization
   }
 
   private func followTransitions(
-    from before: ScheduleLevels, _ conversation: CachedConversation, _ counting: Counting
+    from before: SchedulePhases, _ conversation: CachedConversation, _ counting: Counting
   ) {
     func look(_ rank: UInt32) {
       set(Int(rank), conversation.word(Int(rank)), conversation, counting)

@@ -86,133 +86,17 @@ struct EasemobStates {
   private var options: EasemobOptions { app.easemob }
 }
 
-extension MessagePlan {
-  /// Lines 2 to 4 of Easemob's procedure.
-  mutating func plan(
-    easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
-  ) {
-    let hasFields = message.hasEasemobFields
-    let force = message.force ?? (hasFields && message.ext.force)
-    let silent = message.silent ?? (hasFields && message.ext.ignore)
-    // 2
-    if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
-    if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
-    if message.body == .command, !options.pushTransparent {  // E-62
-      return uniform = Outcome(.suppress, .messageType)
-    }
-    // 3
-    if silent, !(force && options.flagConflict == .forceWins) {  // E-40, E-44
-      return uniform = Outcome(.suppress, .silentMessage)
-    }
-    // 4
-    let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
-    if age > options.expireMilliseconds {  // E-69
-      return uniform = Outcome(.suppress, .expired)
-    }
-    let mentions = MentionedUsers(easemob: message, options)
-    let messageClass = EasemobMessageClass(
-      force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
-    self.messageClass = messageClass.index
-    namedClass = messageClass.forNamed.index
-    if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
-    if hasFields {
-      let filter = message.filter ?? message.ext.filter
-      if !filter.isEmpty { self.filter = filter }
-    }
-  }
-}
-
-extension Tables {
-  /// How an Easemob user can be reached (E-64 to E-68).
-  func easemobReach(of user: UInt32, _ presence: UserPresence) -> UserClass.Reach {
-    var hasConnected = false
-    var hasOffline = false
-    var hasTarget = false
-    var hasOther = false
-    var isEmpty = true
-    forEachDevice(of: user, presence) { device in
-      isEmpty = false
-      switch Device.State.byOrdinal[Int(device.state)] {
-      case .foreground, .background: hasConnected = true  // E-64
-      case .offline, .loggedOut:  // E-65, E-67, E-68
-        hasOffline = true
-        if device.hasToken { hasTarget = true }
-      case .kicked: return  // E-66
-      }
-      hasOther = true
-    }
-    if hasConnected, app.devicePolicy == .allOffline || !hasOffline { return .online }  // E-65
-    if hasTarget { return .device }
-    return isEmpty || hasOther ? .noToken : .gone
-  }
-}
-
 extension StateRules {
   /// The states of Easemob's rules.
   static func easemob(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
     let rules = EasemobStates(app: app, isPrivate: kind == .private)
     let count = EasemobMessageClass.count
     return StateRules(
-      tableCount: count, telling: Array(0..<count), quietMask: app.rules.quietMask,
+      tableCount: count, telling: Array(0..<count), lastPhase: app.rules.lastQuietPhase,
       isPossible: { $0.isEasemob && $1.isEasemob }
     ) {
       rules.outcome($0, $1, EasemobMessageClass(index: $2))
     }
-  }
-}
-
-extension Tables {
-  /// Level, mute and reach in the class of an Easemob user.
-  @inline(__always)
-  func easemobBits(
-    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
-  ) -> UInt8 {
-    var bits = packed.level
-    if mute(of: user, packed) > now { bits |= UserClass.muteBit }
-    return bits | reach(of: user, packed, at: now, presence).rawValue << 5
-  }
-}
-
-extension DeviceReader {
-  /// The listed devices that an Easemob push goes to (E-65 to E-68, E-50).
-  @inline(__always)
-  func forEachEasemobTarget<Failure: Error>(
-    of user: UInt32, _ filter: DeviceFilter?, _ body: (DeviceRecord) throws(Failure) -> Void
-  ) throws(Failure) {
-    try forEachDevice(of: user) { (record) throws(Failure) -> Void in
-      guard
-        record.state == Device.State.offline.ordinal
-          || record.state == Device.State.loggedOut.ordinal,
-        record.hasToken, filter?.lets(device(record)) ?? true
-      else { return }
-      try body(record)
-    }
-  }
-}
-
-extension MemberResolver {
-  /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
-  func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
-    target.kind == .thread && tables.app.easemob.threadScope == .ownOnly ? 0 : 0x0F
-  }
-
-  /// The class of an Easemob member, and when the mute ends (E-22, E-63).
-  func applyEasemob(
-    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
-    to overrides: inout MemberOverrides
-  ) {
-    let isThread = target.kind == .thread
-    let scope = tables.app.easemob.threadScope
-    var level: UInt8 = 0
-    func apply(_ record: MemberRecord) {
-      overrides.mutedUntil = max(overrides.mutedUntil, record.mutedUntil)
-      if level == 0 { level = record.packed.level }
-    }
-    if isThread, scope != .parentOnly, let own = ownRecord(of: user, inThread: target) {
-      apply(own)
-    }
-    if !isThread || scope != .ownOnly { apply(record) }
-    overrides.member = MemberClass(bits: level)
   }
 }
 

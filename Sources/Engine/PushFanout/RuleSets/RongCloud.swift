@@ -136,90 +136,6 @@ struct RongCloudStates {
   }
 }
 
-extension MessagePlan {
-  /// Lines 1 and 2 of RongCloud's procedure.
-  mutating func plan(
-    rongcloud message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: Tables
-  ) {
-    // 1
-    if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }
-    if message.body == .status { return uniform = Outcome(.suppress, .messageType) }
-    // 2
-    if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
-    let mentions = MentionedUsers(rongcloud: message, target.kind)
-    let messageClass = RongCloudMessageClass(
-      mentions.everyone ? .everyone : .plain,
-      lacksContent: message.body == .custom && message.pushContent.isEmpty,
-      isLocalEligible: message.persisted && !message.backlog,
-      Self.fallback(message, target, tables))
-    self.messageClass = messageClass.index
-    namedClass = messageClass.forNamed.index
-    self.mentions = mentions
-  }
-
-  /// The level and scope where the user has set nothing.
-  private static func fallback(
-    _ message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: Tables
-  ) -> RongCloudMessageClass.Fallback {
-    if target.kind == .ultraGroup {
-      let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset
-      if channel.isSet { return RongCloudMessageClass.Fallback(channel, .channelDefault) }
-      let group = NotificationLevel(rawValue: target.row.level) ?? .unset
-      if group.isSet { return RongCloudMessageClass.Fallback(group, .groupDefault) }
-    }
-    let app = tables.app.level
-    return app.isSet
-      ? RongCloudMessageClass.Fallback(app, .appKey)
-      : RongCloudMessageClass.Fallback(.all, .default)
-  }
-}
-
-extension Tables {
-  /// How a RongCloud user can be reached at an instant.
-  func rongcloudReach(
-    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
-  ) -> UserClass.Reach {
-    var hasBackground = false
-    var hasConnected = false
-    var hasConnectedMobile = false
-    var hasTarget = false
-    var isEmpty = true
-    var areAllLoggedOut = true
-    forEachDevice(of: user, presence) { device in
-      isEmpty = false
-      let state = Device.State.byOrdinal[Int(device.state)]
-      let kind = Device.Kind.byOrdinal[Int(device.kind)]
-      if state != .loggedOut { areAllLoggedOut = false }
-      let isConnected =
-        state == .foreground || (state == .background && !isPastGrace(device, at: now))
-      if isConnected {
-        hasConnected = true
-        if state == .background { hasBackground = true }
-        if kind == .mobile { hasConnectedMobile = true }
-      } else if state == .offline || state == .background, kind == .mobile, device.hasToken {
-        hasTarget = true
-      }
-    }
-    if hasBackground {
-      if packed.localInformationMissing { return .localInfoMissing }
-      return packed.localHandledByApp ? .localHandledByApp : .local
-    }
-    //
-    if hasConnected, !packed.pushWhenDesktopOnline || hasConnectedMobile { return .online }
-    if hasTarget { return .device }
-    return !isEmpty && areAllLoggedOut ? .gone : .noToken
-  }
-
-  /// Whether a background device counts as offline.
-  func isPastGrace(_ device: DeviceRecord, at now: Int64) -> Bool {
-    let since = device.backgroundSince
-    guard since >= 0, since <= now else { return false }
-    return now - since >= app.rongcloud.backgroundGraceMilliseconds
-  }
-}
-
 extension StateRules {
   /// The states of RongCloud's rules.
   static func rongcloud(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
@@ -233,112 +149,14 @@ extension StateRules {
       }
     }
     return StateRules(
-      tableCount: Class.count, telling: telling, quietMask: app.rules.quietMask,
+      tableCount: Class.count, telling: telling, lastPhase: app.rules.lastQuietPhase,
       isPossible: { user, member in
-        user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+        user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || !member.hasChannelLevel)
           && (user.quiet != .all || app.rongcloud.quietZero == .all)
       }
     ) {
       rules.outcome($0, $1, Class(index: $2))
     }
-  }
-}
-
-extension Tables {
-  /// Level and reach in the class of a RongCloud user.
-  @inline(__always)
-  func rongcloudBits(
-    of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
-  ) -> UInt8 {
-    packed.level(kind: kind) | reach(of: user, packed, at: now, presence).rawValue << 5
-  }
-
-  /// Calls `body` with the instants at which a background grace begins and ends.
-  func forEachGrace(of user: UInt32, _ body: (Int64) -> Void) {
-    guard hasOwnDevices(user) else { return }
-    forEachDevice(of: user) { device in
-      guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
-        return
-      }
-      body(device.backgroundSince + app.rongcloud.backgroundGraceMilliseconds)
-      body(device.backgroundSince)
-    }
-  }
-}
-
-extension DeviceReader {
-  /// The listed devices that a RongCloud push or local notification goes to.
-  @inline(__always)
-  func forEachRongCloudTarget<Failure: Error>(
-    of user: UInt32, isLocal: Bool, at now: Int64,
-    _ body: (DeviceRecord) throws(Failure) -> Void
-  ) throws(Failure) {
-    if isLocal {
-      try forEachDevice(of: user) { (record) throws(Failure) -> Void in
-        if isInGrace(record, at: now) { try body(record) }
-      }
-      return
-    }
-    // with a desktop connected, only the last phone.
-    var hasConnected = false
-    var last: DeviceRecord?
-    forEachDevice(of: user) { record in
-      if record.state == Device.State.foreground.ordinal || isInGrace(record, at: now) {
-        hasConnected = true
-      }
-      if isPushedTo(record, at: now) { last = record }
-    }
-    if hasConnected {
-      if let last { try body(last) }
-      return
-    }
-    try forEachDevice(of: user) { (record) throws(Failure) -> Void in
-      if isPushedTo(record, at: now) { try body(record) }
-    }
-  }
-
-  /// Whether a device is in the background, and its grace has not passed.
-  private func isInGrace(_ record: DeviceRecord, at now: Int64) -> Bool {
-    guard record.state == Device.State.background.ordinal else { return false }
-    let since = record.backgroundSince
-    return since < 0 || since > now || now - since < grace
-  }
-
-  /// Whether a device is a phone with a token and offline, or in the background for long.
-  private func isPushedTo(_ record: DeviceRecord, at now: Int64) -> Bool {
-    guard record.kind == Device.Kind.mobile.ordinal, record.hasToken else { return false }
-    return record.state == Device.State.offline.ordinal
-      || (record.state == Device.State.background.ordinal && !isInGrace(record, at: now))
-  }
-}
-
-extension MemberResolver {
-  /// The bits of a packed member that apply: an ultra group's level may not apply in its channels
-  ///
-  func rongcloudLevelMask(_ target: ConversationTarget) -> UInt8 {
-    switch target.kind {
-    case .thread: 0
-    case .ultraGroup: coversChannel(target) ? 0x0F : 0
-    default: 0x0F
-    }
-  }
-
-  private func coversChannel(_ target: ConversationTarget) -> Bool {
-    target.channel.isEmpty || tables.app.rongcloud.ultraConversationLevel == .wholeGroup
-  }
-
-  /// The class of a RongCloud member.
-  func rongcloudClass(
-    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
-  ) -> MemberClass {
-    if target.kind == .thread {
-      return MemberClass(bits: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
-    }
-    let level = record.packed.level
-    guard target.kind == .ultraGroup else { return MemberClass(bits: level) }
-    let channel = tables.channelSets[record.channels][target.channel] ?? .unset
-    if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
-    return MemberClass(bits: coversChannel(target) ? level : 0)
   }
 }
 
@@ -355,14 +173,12 @@ extension MentionedUsers {
 }
 
 extension RongCloudOptions {
-  /// The bits of a user's class while quiet hours let a level through.
-  func quietBits(_ level: NotificationLevel) -> UInt8 {
-    let quiet: UserClass.Quiet =
-      switch level {
-      case .blocked: .blocked
-      case .mention: .mention
-      default: quietZero == .all ? .all : .outside
-      }
-    return quiet.rawValue << 3
+  /// The phase while quiet hours let a level through.
+  func quiet(_ level: NotificationLevel) -> UserClass.Quiet {
+    switch level {
+    case .blocked: .blocked
+    case .mention: .mention
+    default: quietZero == .all ? .all : .outside
+    }
   }
 }

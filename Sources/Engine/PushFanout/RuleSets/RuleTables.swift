@@ -66,12 +66,7 @@ final class RuleTables: Sendable {
     if known != 0 { return known }
     var bytes: [UInt8] = []
     for kind in ConversationKind.allCases where kind != .thread {
-      let tables = tables(kind)
-      unsafe bytes.append(
-        contentsOf: UnsafeRawBufferPointer(UnsafeBufferPointer(start: tables.bases, count: 4096)))
-      unsafe bytes.append(
-        contentsOf: UnsafeBufferPointer(
-          start: tables.statesByBase, count: 4 * StateRules.baseCapacity))
+      unsafe tables(kind).forEachBaseTable { unsafe bytes.append(contentsOf: $0) }
     }
     let mark = max(unsafe pk_checksum(bytes, bytes.count), 1)
     knownMark.store(mark, ordering: .relaxed)

@@ -3,12 +3,12 @@ internal import PushModel
 /// Everything about a user that a decision depends on at one instant, in one byte.
 ///
 /// Bits 0-2 hold a level's raw value: Easemob's app level, or RongCloud's for the kind of
-/// conversation. Bits 3-4 hold do-not-disturb: Easemob's window (bit 3) and app duration (bit 4),
-/// or RongCloud's quiet hours as ``Quiet``. Bits 5-7 hold ``Reach``.
-struct UserClass: BitwiseCopyable {
-  var bits: UInt8
+/// conversation. Bits 3-4 hold the phase of the quiet hours; as Easemob has two phases, bit 4 is
+/// its app duration. Bits 5-7 hold ``Reach``. Only this file knows the layout.
+struct UserClass: BitwiseCopyable, Equatable {
+  private(set) var bits: UInt8
 
-  /// RongCloud's quiet hours at an instant.
+  /// RongCloud's quiet hours at an instant: the number of the phase.
   enum Quiet: UInt8 {
     case outside = 0
     /// Inside, and everything notifies (R-5, quietZero = all).
@@ -33,17 +33,47 @@ struct UserClass: BitwiseCopyable {
     case localHandledByApp = 6
   }
 
-  static let windowBit: UInt8 = 8
-  static let muteBit: UInt8 = 16
-  static let quietMask: UInt8 = 24
+  static let bitCount = 8
+  static let all = (0...UInt8.max).map { UserClass(bits: $0) }
+  /// Easemob's phase inside the window.
+  static let windowPhase: UInt8 = 1
+
+  private static let muteBit: UInt8 = 16
+  private static let quietShift: UInt8 = 3
+  private static let reachShift: UInt8 = 5
+
+  private init(bits: UInt8) { self.bits = bits }
+
+  /// - Parameters:
+  ///   - level: the raw value of a level.
+  ///   - quiet: the phase of the quiet hours, 0 to 3.
+  @inline(__always)
+  init(level: UInt8, quiet: UInt8 = 0, reach: Reach = .device) {
+    bits = level | quiet << Self.quietShift | reach.rawValue << Self.reachShift
+  }
 
   var level: NotificationLevel { NotificationLevel(rawValue: bits & 7) ?? .unset }
-  var isInWindow: Bool { bits & Self.windowBit != 0 }
-  var isMuted: Bool { bits & Self.muteBit != 0 }
-  var quiet: Quiet { Quiet(rawValue: bits >> 3 & 3) ?? .outside }
-  var reach: Reach { Reach(rawValue: bits >> 5) ?? .device }
+  var isInWindow: Bool { phase & Self.windowPhase != 0 }
+  /// Whether Easemob's app duration has not ended.
+  var isMuted: Bool {
+    get { bits & Self.muteBit != 0 }
+    set { bits = newValue ? bits | Self.muteBit : bits & ~Self.muteBit }
+  }
+  var quiet: Quiet { Quiet(rawValue: phase) ?? .outside }
+  var reach: Reach { Reach(rawValue: bits >> Self.reachShift) ?? .device }
+
+  private var phase: UInt8 { bits >> Self.quietShift & 3 }
+
+  /// Whether no quiet hours with phases up to `last` are in the class.
+  func isOutsideQuiet(lastPhase last: UInt8) -> Bool { phase & last == 0 }
+
+  /// The class of a user outside of quiet hours, once they are in a phase.
+  @inline(__always)
+  func inPhase(_ phase: UInt8) -> UserClass { UserClass(bits: bits | phase << Self.quietShift) }
 
   /// Whether the byte is a valid class of a user under the rule set.
-  var isEasemob: Bool { bits & 7 < 6 && bits >> 5 < 4 }
-  var isRongCloud: Bool { bits & 7 < 6 && bits >> 5 < 7 }
+  var isEasemob: Bool { bits & 7 < 6 && bits >> Self.reachShift <= Reach.online.rawValue }
+  var isRongCloud: Bool {
+    bits & 7 < 6 && bits >> Self.reachShift <= Reach.localHandledByApp.rawValue
+  }
 }

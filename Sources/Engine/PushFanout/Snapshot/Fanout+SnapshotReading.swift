@@ -81,29 +81,10 @@ struct SnapshotReading {
     )
     let used = try checkBlocks(bounds)
     let store = PageStore()
-    let tables = Tables(app: settings.app, unknownZones: unknownZones)
-    try read(settings, into: tables)
-    let seeds = settings.seeds
-    tables.userIDs = try ids(
-      .userCharacters, .userEntries, .userSlots, .userFolded, seeds[0], used, store)
-    tables.deviceNames = try ids(
-      .nameCharacters, .nameEntries, .nameSlots, nil, seeds[1], used, store)
-    tables.conversationIDs = try ids(
-      .conversationCharacters, .conversationEntries, .conversationSlots, nil, seeds[2], used,
-      store)
-    tables.packedUsers = table(.packedUsers, store)
-    tables.schedules = table(.schedules, store)
-    tables.userMutes = try map(.userMutes, used, store)
-    tables.deviceLists = table(.deviceLists, store)
-    tables.devices = table(.devices, store)
-    tables.conversations = table(.conversations, store)
-    tables.memberUsers = table(.memberUsers, store)
-    tables.packedMembers = table(.packedMembers, store)
-    tables.memberMutes = try map(.memberMutes, used, store)
-    tables.memberSinces = try map(.memberSinces, used, store)
-    tables.memberChannels = try map(.memberChannels, used, store)
-    tables.overrides = table(.overrides, store)
-    tables.memberWords = table(.memberWords, store)
+    let empty = Tables(app: settings.app, unknownZones: unknownZones)
+    try read(settings, into: empty)
+    var reading = ReadTables(reading: self, seeds: settings.seeds[...], used: used, store: store)
+    let tables = try Tables(empty, &reading)
     try check(tables)
     let writer = TableWriter(tables, store)
     // Unless a program with the same rules wrote the words.
@@ -156,7 +137,7 @@ struct SnapshotReading {
 
   // MARK: Tables
 
-  private func table<Element: BitwiseCopyable>(
+  fileprivate func table<Element: BitwiseCopyable>(
     _ part: SnapshotPart, _ store: PageStore
   ) -> PagedTable<Element> {
     let section = section(part)
@@ -164,7 +145,7 @@ struct SnapshotReading {
       mapped: mapping.pointer(section.offset), count: section.elementCount, store)
   }
 
-  private func map(
+  fileprivate func map(
     _ part: SnapshotPart, _ used: [SnapshotPart: Int], _ store: PageStore
   ) throws(SnapshotError.Problem) -> PagedMap {
     let count = used[part] ?? 0
@@ -174,22 +155,22 @@ struct SnapshotReading {
     return PagedMap(table(part, store), count: count)
   }
 
-  private func ids(
-    _ characters: SnapshotPart, _ entries: SnapshotPart, _ slots: SnapshotPart,
-    _ folded: SnapshotPart?, _ seed: UInt64, _ used: [SnapshotPart: Int], _ store: PageStore
+  fileprivate func ids(
+    _ parts: IDParts, _ seed: UInt64, _ used: [SnapshotPart: Int], _ store: PageStore
   ) throws(SnapshotError.Problem) -> IDTable {
-    let section = section(characters)
-    let exact = try self.slots(slots, seed, used)
-    guard exact.used == count(entries) else {
+    let section = section(parts.characters)
+    let exact = try slots(parts.slots, seed, used)
+    let count = count(parts.entries)
+    guard exact.used == count else {
       throw .malformed(
-        section: "\(slots)", "\(exact.used) slots in use for \(count(entries)) ids")
+        section: "\(parts.slots)", "\(exact.used) slots in use for \(count) ids")
     }
     let arena = IDArena(
       mapping, base: mapping.addresses.lowerBound + UInt(section.offset),
       byteCount: section.byteCount)
     return IDTable(
-      arena, table(entries, store), exact,
-      folded: try folded.map { (part) throws(SnapshotError.Problem) in
+      arena, table(parts.entries, store), exact,
+      folded: try parts.folded.map { (part) throws(SnapshotError.Problem) in
         try self.slots(part, seed, used)
       })
   }
@@ -319,7 +300,7 @@ struct SnapshotReading {
   /// Checks relations between elements: devices, and the members of conversations.
   private func check(_ tables: Tables) throws(SnapshotError.Problem) {
     let shared = Shared(tables)
-    guard tables.devices.count == 0 || tables.devices[tables.devices.count - 1].isLast else {
+    guard tables.devices.isTerminated else {
       throw .malformed(section: "devices", "unterminated device list")
     }
     let slots = SlotSet(count: tables.memberUsers.count)
@@ -351,5 +332,28 @@ struct SnapshotReading {
   private struct Shared<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
+  }
+}
+
+private struct ReadTables: TableVisitor {
+  let reading: SnapshotReading
+  var seeds: ArraySlice<UInt64>
+  let used: [SnapshotPart: Int]
+  let store: PageStore
+
+  mutating func visit(
+    _ ids: IDTable, _ parts: IDParts
+  ) throws(SnapshotError.Problem) -> IDTable {
+    try reading.ids(parts, seeds.removeFirst(), used, store)
+  }
+
+  func visit(_ map: PagedMap, _ part: SnapshotPart) throws(SnapshotError.Problem) -> PagedMap {
+    try reading.map(part, used, store)
+  }
+
+  func visit<Element>(
+    _ table: PagedTable<Element>, _ part: SnapshotPart
+  ) throws(SnapshotError.Problem) -> PagedTable<Element> {
+    reading.table(part, store)
   }
 }

@@ -70,23 +70,26 @@ extension Tables {
     file.begin(.settings)
     try file.append(SnapshotSettings(self).bytes[...])
     try file.end(elementCount: 1)
-    try userIDs.write(.userCharacters, .userEntries, .userSlots, .userFolded, to: &file)
-    try deviceNames.write(.nameCharacters, .nameEntries, .nameSlots, nil, to: &file)
-    try conversationIDs.write(
-      .conversationCharacters, .conversationEntries, .conversationSlots, nil, to: &file)
-    try packedUsers.write(.packedUsers, to: &file)
-    try schedules.write(.schedules, to: &file)
-    try userMutes.slots.write(.userMutes, to: &file)
-    try deviceLists.write(.deviceLists, to: &file)
-    try devices.write(.devices, to: &file)
-    try conversations.write(.conversations, to: &file)
-    try memberUsers.write(.memberUsers, to: &file)
-    try packedMembers.write(.packedMembers, to: &file)
-    try memberMutes.slots.write(.memberMutes, to: &file)
-    try memberSinces.slots.write(.memberSinces, to: &file)
-    try memberChannels.slots.write(.memberChannels, to: &file)
-    try overrides.write(.overrides, to: &file)
-    try memberWords.write(.memberWords, to: &file)
+    try forEachTable(&file)
+  }
+}
+
+extension SnapshotFile: TableVisitor {
+  mutating func visit(_ ids: IDTable, _ parts: IDParts) throws(SnapshotError) -> IDTable {
+    try ids.write(parts, to: &self)
+    return ids
+  }
+
+  mutating func visit(_ map: PagedMap, _ part: SnapshotPart) throws(SnapshotError) -> PagedMap {
+    try map.slots.write(part, to: &self)
+    return map
+  }
+
+  mutating func visit<Element>(
+    _ table: PagedTable<Element>, _ part: SnapshotPart
+  ) throws(SnapshotError) -> PagedTable<Element> {
+    try table.write(part, to: &self)
+    return table
   }
 }
 
@@ -104,10 +107,9 @@ extension IDTable {
   /// Writes ids: the characters of those that are not short, one after the other, the entries, which
   /// say where these are, and the slots.
   fileprivate func write(
-    _ characters: SnapshotPart, _ entries: SnapshotPart, _ slots: SnapshotPart,
-    _ folded: SnapshotPart?, to file: inout SnapshotFile
+    _ parts: IDParts, to file: inout SnapshotFile
   ) throws(SnapshotError) {
-    file.begin(characters)
+    file.begin(parts.characters)
     var byteCount = 0
     for index in 0..<(hasLong ? count : 0) where !self.entries[index].isShort {
       let id = unsafe self.characters(UInt32(index))
@@ -115,7 +117,7 @@ extension IDTable {
       byteCount += id.count
     }
     try file.end(elementCount: byteCount)
-    file.begin(entries)
+    file.begin(parts.entries)
     var (page, offset): ([IDEntry], UInt) = ([], 0)
     for first in stride(from: 0, to: count, by: PagedTable<IDEntry>.pageSize) {
       page.removeAll(keepingCapacity: true)
@@ -130,8 +132,8 @@ extension IDTable {
       try file.append(page: page[...])
     }
     try file.end(elementCount: count)
-    try self.slots.write(slots, below: count, to: &file)
-    if let part = folded, let folded = self.folded {
+    try slots.write(parts.slots, below: count, to: &file)
+    if let part = parts.folded, let folded {
       try folded.write(part, below: count, to: &file)
     }
   }

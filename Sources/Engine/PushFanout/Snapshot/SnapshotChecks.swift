@@ -75,7 +75,8 @@ struct SnapshotBounds {
         $0 >> 2 & $0 >> 1 & 0o111_111_111
       }
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
-    case .deviceLists: finding.isWrong = unsafe Self.any(start, count, notBelow: devices + 2)
+    case .deviceLists:
+      finding.isWrong = unsafe Self.any(start, count, notBelow: DeviceLists.limit(records: devices))
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
     case .memberWords:
       let limit = UInt32(min(schedules, MemberWord.scheduleCapacity) - 1)
@@ -101,7 +102,8 @@ struct SnapshotBounds {
       unsafe finding.merge(Self.check(map: start, count, upTo: Self.latest))
     case .memberChannels:
       unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(channelSets) - 1))
-    default: break
+    case .settings, .userCharacters, .nameCharacters, .conversationCharacters: break
+    case .userSlots, .userFolded, .nameSlots, .conversationSlots: break
     }
     if unsafe page.load(as: UInt64.self) != PageStore.mapped { finding.isWrong = true }
     return finding
@@ -255,7 +257,7 @@ extension Tables {
   private func isAscending(_ range: Range<Int>) -> Bool {
     var last: UInt32?
     var wrong: UInt32 = 0
-    unsafe memberUsers.forEachStretch(range) { (_, users) -> Void in
+    unsafe memberUsers.forEachChunk(range) { (_, users) -> Void in
       if let last, unsafe users[0] <= last { wrong = 1 }
       for index in 0..<users.count &- 1 {
         wrong |= unsafe users[index &+ 1] <= users[index] ? 1 : 0
@@ -268,7 +270,7 @@ extension Tables {
   private func doesAscend(overrides range: Range<Int>) -> Bool {
     var isAscending = true
     var last: UInt64?
-    overrides.forEachStretchRank(range) { _, record in
+    overrides.forEachChunkElement(range) { _, record in
       if let last, record.key <= last { isAscending = false }
       last = record.key
     }
@@ -277,7 +279,7 @@ extension Tables {
 
   private func hasOverrides(_ range: Range<Int>) -> Bool {
     var bits: UInt8 = 0
-    unsafe packedMembers.forEachStretch(range) { (_, bytes) -> Void in
+    unsafe packedMembers.forEachChunk(range) { (_, bytes) -> Void in
       for index in 0..<bytes.count { bits |= unsafe bytes[index] }
     }
     return PackedMember(bits: bits).hasOverrides

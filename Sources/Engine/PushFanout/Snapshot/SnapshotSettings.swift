@@ -20,7 +20,7 @@ struct SnapshotSettings {
     app = tables.app
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     channelSets = (0..<UInt32(tables.channelSets.count)).map { tables.channelSets[$0] }
-    seeds = [tables.userIDs, tables.deviceNames, tables.conversationIDs].map(\.slots.seed)
+    seeds = tables.idTables.map(\.slots.seed)
     rulesMark = tables.rules.mark
     zoneVersion = try? ZoneDatabase.system.get().version
   }

@@ -8,8 +8,7 @@ struct DeviceReader: @unchecked Sendable {
   private(set) var rules = RuleSet.easemob
   /// RongCloud's grace of a device in the background, in milliseconds.
   private(set) var grace: Int64 = 0
-  private var lists = PagedTable<UInt32>()
-  private var records = PagedTable<DeviceRecord>()
+  private var lists = DeviceLists()
   private var names = IDReader()
 
   init() {}
@@ -17,8 +16,7 @@ struct DeviceReader: @unchecked Sendable {
   init(_ tables: borrowing Tables) {
     rules = tables.app.rules
     grace = tables.app.rongcloud.backgroundGraceMilliseconds
-    lists = tables.deviceLists
-    records = tables.devices
+    lists = tables.devices.lists
     names = tables.deviceNames.reader
   }
 
@@ -35,27 +33,23 @@ struct DeviceReader: @unchecked Sendable {
 
   /// Whether the user's devices are listed; otherwise the user has `Device.default`.
   @inline(__always)
-  func hasOwnDevices(_ user: UInt32) -> Bool { lists.count > 0 && lists[Int(user)] != 0 }
+  func hasOwnDevices(_ user: UInt32) -> Bool { lists.hasOwn(user) }
 
   /// Calls `body` with each listed device, in order.
   @inline(__always)
   func forEachDevice<Failure: Error>(
     of user: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
   ) throws(Failure) {
-    if hasOwnDevices(user) { try records.forEachDevice(inList: lists[Int(user)], body) }
+    try lists.forEach(of: user, body)
   }
 
   /// Prefetches the user's list.
   @inline(__always)
-  func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetchAmongMany(Int(user)) } }
+  func prefetch(_ user: UInt32) { lists.prefetch(user) }
 
   /// Prefetches the first record of the user's list.
   @inline(__always)
-  func prefetchRecords(_ user: UInt32) {
-    guard hasOwnDevices(user) else { return }
-    let first = lists[Int(user)]
-    if first >= 2 { records.prefetch(Int(first) - 2) }
-  }
+  func prefetchRecords(_ user: UInt32) { lists.prefetchRecords(user) }
 
   // MARK: Values
 

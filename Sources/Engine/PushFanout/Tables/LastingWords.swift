@@ -1,26 +1,22 @@
 internal import PushModel
 internal import PushSupport
 
-/// Computes what decides a member at every instant, from the tables.
+/// Computes the words of members from the tables.
 ///
-/// The word of a member is *lasting* if it changes by updates only. It is unknown
-/// (``MemberWord/isUnknown``) for a member with a mute, channel levels, an override that was set
-/// since the tables were built, or a user with a mute or listed devices: what decides such a member
-/// is resolved at the instant. The start of a membership is left out: a word says what decides from
-/// then on.
+/// The word of a member is *lasting* if it changes by updates only. It is unresolved
+/// (``MemberWord/isUnresolved``) for a member with a mute, channel levels or an override that was set
+/// since the tables were built, or with a user with a mute or listed devices: such a member is
+/// resolved at each instant. A word holds from the start of the membership on.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct LastingWords: @unchecked Sendable {
   private let packedUsers: PagedTable<PackedUser>
   private let schedules: PagedTable<UInt32>
-  private let deviceLists: PagedTable<UInt32>
+  private let devices: DeviceLists
   private let memberUsers: PagedTable<UInt32>
   private let packedMembers: PagedTable<UInt8>
   private let rules: RuleTables
   private let ruleSet: RuleSet
-
-  /// The bits of packed members that apply to a message to a conversation as a whole.
-  static let wholeMask: UInt8 = 0x0F
 
   /// How many members ahead their users' settings are prefetched, also beyond the end of a
   /// conversation: most have fewer members.
@@ -29,7 +25,7 @@ internal import PushSupport
   init(_ tables: borrowing Tables) {
     packedUsers = tables.packedUsers
     schedules = tables.schedules
-    deviceLists = tables.deviceLists
+    devices = tables.devices.lists
     memberUsers = tables.memberUsers
     packedMembers = tables.packedMembers
     rules = tables.rules
@@ -40,10 +36,10 @@ internal import PushSupport
   /// a whole. A thread's own members have none.
   func word(_ slot: Int, _ row: ConversationRow) -> MemberWord {
     let kind = ConversationKind(ordinal: Int(row.kind))
-    if kind == .thread { return .unknown }
+    if kind == .thread { return .unresolved }
     return word(
       memberUsers[slot], PackedMember(bits: packedMembers[slot]), rules.tables(kind),
-      Self.wholeMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
+      PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
   /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads of the first members from a slot on. It does
@@ -71,8 +67,8 @@ internal import PushSupport
     let start = Int(row.start)
     var rank = ranks.lowerBound
     while rank < ranks.upperBound {
-      let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
-      let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
+      let users = unsafe memberUsers.chunk(from: start + rank, limit: ranks.upperBound - rank)
+      let members = unsafe packedMembers.chunk(from: start + rank, limit: users.count)
       for index in 0..<users.count {
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
@@ -90,13 +86,11 @@ internal import PushSupport
     _ shift: UInt32
   ) -> MemberWord {
     let packed = packedUsers[Int(user)]
-    if member.bits & special != 0 || packed.hasMute
-      || (deviceLists.count > 0 && deviceLists[Int(user)] != 0)
-    {
-      return .unknown
+    if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) {
+      return .unresolved
     }
-    let level = Int(packed.bits >> shift & 7)
-    let base = unsafe rules.bases[Int(member.bits & mask) << 8 | level]
+    let base = rules.base(
+      UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
     return MemberWord(schedule: schedules[Int(user)], base: base)
   }
 
@@ -167,7 +161,7 @@ extension TableWriter {
       let kind = ConversationKind(ordinal: Int(row.kind))
       if kind == .thread || row.count == 0 { return }
       lasting.write(
-        0..<Int(row.count), of: row, kind, rules.tables(kind), mask: LastingWords.wholeMask
+        0..<Int(row.count), of: row, kind, rules.tables(kind), mask: PackedMember.levelMask
       ) {
         words.update(Int(row.start) + $0, $1)
       }

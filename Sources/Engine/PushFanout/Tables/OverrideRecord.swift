@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// What a membership says beside the level, as the tables store it since they were built: one value
+/// What a membership has in addition to the level, as stored since the tables were built: one value
 /// of one member.
 ///
 /// The records of a conversation's members are consecutive and sorted by user and kind. They do not
@@ -127,7 +127,7 @@ extension Tables {
 /// SAFETY: used only while the version of the tables is retained.
 @safe struct OverrideCursor {
   private let table: PagedTable<OverrideRecord>
-  /// The range of records from the end of the current stretch on.
+  /// The range of records from the end of the current chunk on.
   private var rest: Range<Int>
   /// The next record, or ``OverrideRecord/none``, and how many from it on are consecutive.
   private var next: UnsafePointer<OverrideRecord>
@@ -160,11 +160,11 @@ extension Tables {
       count = 1
       return
     }
-    let stretch = unsafe table.stretch(from: rest.lowerBound, limit: rest.count)
-    guard let first = stretch.baseAddress else { return }
+    let chunk = unsafe table.chunk(from: rest.lowerBound, limit: rest.count)
+    guard let first = chunk.baseAddress else { return }
     unsafe next = first
-    count = stretch.count
-    rest.removeFirst(stretch.count)
+    count = chunk.count
+    rest.removeFirst(chunk.count)
   }
 
   /// The next record; at the end ``OverrideRecord/none``.

@@ -30,10 +30,13 @@ struct PackedUser: BitwiseCopyable, Equatable {
   }
 
   /// The app level's raw value (E-20).
-  var level: UInt8 { UInt8(bits & 7) }
+  var level: UInt8 { level(at: 0) }
   /// The raw value of the level for a kind of conversation, by the kind's ordinal.
   @inline(__always)
-  func level(kind: Int) -> UInt8 { UInt8(bits >> Self.levelShift(kind: kind) & 7) }
+  func level(kind: Int) -> UInt8 { level(at: Self.levelShift(kind: kind)) }
+  /// The level at a position: 0, or ``levelShift(kind:)``.
+  @inline(__always)
+  func level(at shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: bits >> shift & 7) }
   static func levelShift(kind: Int) -> UInt32 { UInt32(3 + 3 * kind) }
 
   init() {}
@@ -46,7 +49,7 @@ struct PackedUser: BitwiseCopyable, Equatable {
     ) = user.fields
     bits = UInt32(level.rawValue)
     for kind in ConversationKind.allCases {
-      bits |= UInt32(levels[kind].rawValue) << UInt32(3 + 3 * kind.ordinal)
+      bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
     }
     isDeclared = true
     hasMute = mutedUntil > .zero
@@ -82,11 +85,20 @@ struct PackedUser: BitwiseCopyable, Equatable {
 struct PackedMember: BitwiseCopyable, Equatable {
   var bits: UInt8 = 0
 
+  /// The bits of the level.
+  static let levelMask: UInt8 = 0x0F
+
   /// The level's raw value.
   var level: UInt8 {
-    get { bits & 0x0F }
-    set { bits = bits & 0xF0 | newValue }
+    get { level(Self.levelMask) }
+    set { bits = bits & ~Self.levelMask | newValue }
   }
+  /// The level, or 0 if the mask says that it does not apply.
+  @inline(__always)
+  func level(_ mask: UInt8) -> UInt8 { bits & mask }
+  /// Whether the member has any of some bits, such as ``beyondSince``.
+  @inline(__always)
+  func hasAny(_ mask: UInt8) -> Bool { bits & mask != 0 }
   var hasMute: Bool { bits & 0x10 != 0 }
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }
@@ -167,6 +179,13 @@ struct DeviceRecord: BitwiseCopyable {
   var isLast: Bool
   /// As in ``ConversationRow``.
   private var unused: UInt32 = 0
+
+  /// In the first record of a free run, the index of the next free run plus one. It is in the field
+  /// of an instant, as snapshots have no field for it.
+  var nextFree: UInt32 {
+    get { UInt32(backgroundSince) }
+    set { backgroundSince = Int64(newValue) }
+  }
 
   init(
     id: UInt32, notifier: UInt32, backgroundSince: Int64, kind: UInt8, state: UInt8,

@@ -29,13 +29,10 @@ internal import QuietTime
   }
 
   /// Reverts all changes since the last version.
-  func rollBack(to version: EngineVersion) {
-    let last = version.tables
-    tables.userIDs.rollBack(to: last.userIDs)
-    tables.deviceNames.rollBack(to: last.deviceNames)
-    tables.conversationIDs.rollBack(to: last.conversationIDs)
+  func rollBack(to last: Tables, _ log: SettingsLog) {
+    for (ids, before) in zip(tables.idTables, last.idTables) { ids.rollBack(to: before) }
     tables = Tables(copying: last)
-    log = version.log
+    self.log = log
     needsWords = false
     store.rollBack()
   }
@@ -71,7 +68,7 @@ internal import QuietTime
   func appendUsers(to count: Int) {
     tables.packedUsers.grow(to: count, repeating: PackedUser(), store)
     tables.schedules.grow(to: count, repeating: 0, store)
-    if tables.deviceLists.count > 0 { tables.deviceLists.grow(to: count, repeating: 0, store) }
+    tables.devices.grow(to: count, store)
   }
 
   /// Replaces all settings of a user.
@@ -128,57 +125,10 @@ internal import QuietTime
 
   /// Replaces the devices of a user; nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
-    guard let devices else {
-      if tables.hasOwnDevices(user) {
-        freeDevices(of: user)
-        tables.deviceLists.set(Int(user), 0, store)
-      }
-      return
-    }
-    if tables.deviceLists.count == 0 {
-      tables.deviceLists.grow(to: tables.userCount, repeating: 0, store)
-    }
-    if devices.isEmpty {
-      freeDevices(of: user)
-      return tables.deviceLists.set(Int(user), 1, store)
-    }
-    var before = 0
-    tables.forEachDevice(of: user) { _ in before += 1 }
-    let records = try records(devices)
-    if before == records.count {
-      let first = Int(tables.deviceLists[Int(user)]) - 2
-      for (offset, record) in records.enumerated() {
-        tables.devices.set(first + offset, record, store)
-      }
-      return
-    }
-    freeDevices(of: user)
-    let size = records.count
-    if size < tables.freeDevices.count, tables.freeDevices[size] > 0 {
-      let first = Int(tables.freeDevices[size]) - 1
-      tables.freeDevices[size] = UInt32(tables.devices[first].backgroundSince)
-      for (offset, record) in records.enumerated() {
-        tables.devices.set(first + offset, record, store)
-      }
-      return tables.deviceLists.set(Int(user), UInt32(first + 2), store)
-    }
-    guard tables.devices.count + size < limit else { throw .tooMany("devices") }
-    let first = UInt32(tables.devices.count + 2)
-    for record in records { tables.devices.append(record, store) }
-    tables.deviceLists.set(Int(user), first, store)
-  }
-
-  /// Lists a user's records as free, for another user with as many devices: users who come and go
-  /// would otherwise leave records behind for ever.
-  private func freeDevices(of user: UInt32) {
-    var size = 0
-    tables.forEachDevice(of: user) { _ in size += 1 }
-    guard size > 0, size < tables.freeDevices.count else { return }
-    let first = Int(tables.deviceLists[Int(user)]) - 2
-    var record = tables.devices[first]
-    record.backgroundSince = Int64(tables.freeDevices[size])
-    tables.devices.set(first, record, store)
-    tables.freeDevices[size] = UInt32(first + 1)
+    guard let devices else { return tables.devices.reset(user, store) }
+    let isSet = tables.devices.set(
+      try records(devices), of: user, userCount: tables.userCount, limit: limit, store)
+    if !isSet { throw .tooMany("devices") }
   }
 
   private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {

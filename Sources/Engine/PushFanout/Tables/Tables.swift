@@ -29,13 +29,7 @@ internal import QuietTime
   @safe @exclusivity(unchecked) private(set) var calendarID: Int
   /// The ends of app durations, in milliseconds, by user.
   @safe @exclusivity(unchecked) var userMutes: PagedMap
-  /// For each user 0: the default device, 1: no device, otherwise the index of the first record
-  /// plus 2. Empty while no user has listed devices.
-  @safe @exclusivity(unchecked) var deviceLists: PagedTable<UInt32>
-  @safe @exclusivity(unchecked) var devices: PagedTable<DeviceRecord>
-  /// For each number of records, the first of a run that no user has any more, plus one; 0 for
-  /// none. A run's first record has the next run of that number instead of an instant.
-  @safe @exclusivity(unchecked) var freeDevices: InlineArray<16, UInt32>
+  @safe @exclusivity(unchecked) var devices: DeviceTable
   @safe @exclusivity(unchecked) var deviceNames: IDTable
 
   @safe @exclusivity(unchecked) var conversationIDs: IDTable
@@ -45,7 +39,7 @@ internal import QuietTime
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
   /// them.
   @safe @exclusivity(unchecked) var memberWords: PagedTable<UInt32>
-  /// What the members of each conversation have beside the level, since the tables were built.
+  /// The members' mutes, starts and channel levels, as of when the tables were built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
   /// and the indices of sets of channel levels.
@@ -53,65 +47,72 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
-  /// The version of another engine whose pages these tables share (`Fanout.fork()`); nil for none.
-  @safe @exclusivity(unchecked) var base: EngineVersion?
+  /// The pages of another engine that these tables share (`Fanout.fork()`); nil for none.
+  @safe @exclusivity(unchecked) var base: SharedPages?
 
-  init(app: AppSettings, unknownZones: UnknownZones = .fail) {
+  /// Tables that `visitor` makes from other ones.
+  ///
+  /// Every copy, and every operation on all tables, goes through this initializer: one that a table
+  /// is missing from does not compile.
+  init<Visitor: TableVisitor & ~Copyable>(
+    _ other: Tables?, app: AppSettings, unknownZones: UnknownZones, _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
     self.app = app
-    rules = RuleTables.shared(app)
-    appRevision = 0
-    scheduleTable = ScheduleTable(app: app, unknownZones: unknownZones)
-    unknownZoneUsers = []
-    calendar = QuietCalendar()
+    rules = other?.rules ?? RuleTables.shared(app)
+    appRevision = other?.appRevision ?? 0
+    scheduleTable = other?.scheduleTable ?? ScheduleTable(app: app, unknownZones: unknownZones)
+    unknownZoneUsers = other?.unknownZoneUsers ?? []
+    calendar = other?.calendar ?? QuietCalendar()
     calendarID = calendar.id
-    userIDs = IDTable(folds: true)
-    packedUsers = PagedTable()
-    schedules = PagedTable()
-    userMutes = PagedMap()
-    deviceLists = PagedTable()
-    devices = PagedTable()
-    freeDevices = InlineArray(repeating: 0)
-    deviceNames = IDTable(folds: false)
-    conversationIDs = IDTable(folds: false)
-    conversations = PagedTable()
-    memberUsers = PagedTable()
-    packedMembers = PagedTable()
-    memberWords = PagedTable()
-    overrides = PagedTable()
-    memberMutes = PagedMap()
-    memberSinces = PagedMap()
-    memberChannels = PagedMap()
-    channelSets = ChannelSets()
+    channelSets = other?.channelSets ?? ChannelSets()
+    base = other?.base
+    // In the order of the sections of a snapshot.
+    userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
+    deviceNames = try visitor.visit(other?.deviceNames, folds: false, .deviceNames)
+    conversationIDs = try visitor.visit(other?.conversationIDs, folds: false, .conversations)
+    packedUsers = try visitor.visit(other?.packedUsers, .packedUsers)
+    schedules = try visitor.visit(other?.schedules, .schedules)
+    userMutes = try visitor.visit(other?.userMutes, .userMutes)
+    devices = try DeviceTable(other?.devices, &visitor)
+    conversations = try visitor.visit(other?.conversations, .conversations)
+    memberUsers = try visitor.visit(other?.memberUsers, .memberUsers)
+    packedMembers = try visitor.visit(other?.packedMembers, .packedMembers)
+    memberMutes = try visitor.visit(other?.memberMutes, .memberMutes)
+    memberSinces = try visitor.visit(other?.memberSinces, .memberSinces)
+    memberChannels = try visitor.visit(other?.memberChannels, .memberChannels)
+    overrides = try visitor.visit(other?.overrides, .overrides)
+    memberWords = try visitor.visit(other?.memberWords, .memberWords)
+  }
+
+  convenience init(app: AppSettings, unknownZones: UnknownZones = .fail) {
+    var copying = CopyTables()
+    self.init(nil, app: app, unknownZones: unknownZones, &copying)
   }
 
   /// A copy of other tables.
-  init(copying other: Tables) {
-    app = other.app
-    rules = other.rules
-    appRevision = other.appRevision
-    userIDs = other.userIDs
-    packedUsers = other.packedUsers
-    schedules = other.schedules
-    scheduleTable = other.scheduleTable
-    unknownZoneUsers = other.unknownZoneUsers
-    calendar = other.calendar
-    calendarID = other.calendarID
-    userMutes = other.userMutes
-    deviceLists = other.deviceLists
-    devices = other.devices
-    freeDevices = other.freeDevices
-    deviceNames = other.deviceNames
-    conversationIDs = other.conversationIDs
-    conversations = other.conversations
-    memberUsers = other.memberUsers
-    packedMembers = other.packedMembers
-    memberWords = other.memberWords
-    overrides = other.overrides
-    memberMutes = other.memberMutes
-    memberSinces = other.memberSinces
-    memberChannels = other.memberChannels
-    channelSets = other.channelSets
-    base = other.base
+  convenience init(copying other: Tables) {
+    var copying = CopyTables()
+    self.init(other, &copying)
+  }
+
+  convenience init<Visitor: TableVisitor & ~Copyable>(
+    _ other: Tables, _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    try self.init(other, app: other.app, unknownZones: .fail, &visitor)
+  }
+
+  /// Calls the visitor with each table.
+  func forEachTable<Visitor: TableVisitor & ~Copyable>(
+    _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    _ = try Tables(self, &visitor)
+  }
+
+  /// The tables of ids.
+  var idTables: [IDTable] {
+    var list = ListIDTables()
+    forEachTable(&list)
+    return list.tables
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
@@ -120,23 +121,9 @@ internal import QuietTime
 
   /// Frees the memory. Called with the last version.
   func free() {
-    let (mapped, shared) = (userIDs.mapped, base?.generation ?? PageStore.mapped)
-    userIDs.free(except: mapped, madeAfter: shared)
-    packedUsers.free(except: mapped, madeAfter: shared)
-    schedules.free(except: mapped, madeAfter: shared)
-    userMutes.free(except: mapped, madeAfter: shared)
-    deviceLists.free(except: mapped, madeAfter: shared)
-    devices.free(except: mapped, madeAfter: shared)
-    deviceNames.free(except: mapped, madeAfter: shared)
-    conversationIDs.free(except: mapped, madeAfter: shared)
-    conversations.free(except: mapped, madeAfter: shared)
-    memberUsers.free(except: mapped, madeAfter: shared)
-    packedMembers.free(except: mapped, madeAfter: shared)
-    memberWords.free(except: mapped, madeAfter: shared)
-    overrides.free(except: mapped, madeAfter: shared)
-    memberMutes.free(except: mapped, madeAfter: shared)
-    memberSinces.free(except: mapped, madeAfter: shared)
-    memberChannels.free(except: mapped, madeAfter: shared)
+    var freeing = FreeTables(
+      mapped: userIDs.mapped, shared: base?.generation ?? PageStore.mapped)
+    forEachTable(&freeing)
   }
 
   /// The rules of a kind of conversation. Valid as long as the tables' rules are not replaced.
@@ -192,16 +179,14 @@ internal import QuietTime
 
   /// Whether the user's devices are listed; otherwise the user has `Device.default`.
   @inline(__always)
-  func hasOwnDevices(_ user: UInt32) -> Bool {
-    deviceLists.count > 0 && deviceLists[Int(user)] != 0
-  }
+  func hasOwnDevices(_ user: UInt32) -> Bool { devices.lists.hasOwn(user) }
 
   /// The devices of users, without references.
   var deviceReader: DeviceReader { DeviceReader(self) }
 
   /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
-    if hasOwnDevices(user) { devices.forEachDevice(inList: deviceLists[Int(user)], body) }
+    devices.lists.forEach(of: user, body)
   }
 
   /// Calls `body` with each device that says how a user can be reached: those listed, or the
@@ -266,101 +251,10 @@ internal import QuietTime
   }
 }
 
-extension PagedTable where Element == DeviceRecord {
-  /// Calls `body` with each record of an element of ``Tables/deviceLists``, in order.
-  @inline(__always)
-  func forEachDevice<Failure: Error>(
-    inList list: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
-  ) throws(Failure) {
-    guard list >= 2 else { return }
-    var index = Int(list) - 2
-    while true {
-      let record = self[index]
-      try body(record)
-      if record.isLast { return }
-      index += 1
-    }
-  }
-}
-
-extension PagedTable where Element == UInt32 {
-  /// The rank of a value in a range of ascending ones below `bound`; nil if it is not among them.
-  @inline(__always)
-  func rank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int? {
-    let rank = insertionRank(of: value, in: range, below: bound)
-    guard rank < range.count, self[range.lowerBound + rank] == value else { return nil }
-    return rank
-  }
-
-  /// The number of values below one in a range of ascending ones, all of them below `bound`.
-  ///
-  /// In a long range the search begins where the value stands if the values are spread evenly, as
-  /// the members of a large conversation mostly are among all users, so that few cache lines are
-  /// read.
-  ///
-  /// - Complexity: O(log values).
-  func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
-    let start = range.lowerBound
-    var low = 0
-    var high = range.count
-    if high > 64 { (low, high) = bracket(of: value, in: range, below: bound) }
-    while low < high {
-      let middle = (low + high) / 2
-      if self[start + middle] < value { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// The rank, at least `rank`, of the first value not below one in a range of ascending ones.
-  ///
-  /// - Precondition: there is such a value.
-  /// - Complexity: O(log of the ranks passed).
-  func rank(ofFirstNotBelow value: UInt32, from rank: Int, in range: Range<Int>) -> Int {
-    var (low, high, step) = (rank, rank, 1)
-    while high < range.count, self[range.lowerBound + high] < value {
-      low = high + 1
-      high = min(range.count, high + step)
-      step *= 2
-    }
-    while low < high {
-      let middle = (low + high) / 2
-      if self[range.lowerBound + middle] < value { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
-  /// Bounds of a value's rank, which are near each other if the values are spread evenly.
-  private func bracket(
-    of value: UInt32, in range: Range<Int>, below bound: Int
-  ) -> (low: Int, high: Int) {
-    let start = range.lowerBound
-    var (low, high) = (0, range.count)
-    var (lowValue, highValue) = (0, max(bound, Int(value) + 1))
-    var isBelow = true
-    // Twice: the second time the values between the first guess and an end are known to be fewer.
-    for _ in 0..<2 where low < high {
-      let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
-      let guess = low + min(share, high - low - 1)
-      prefetch(start + guess)
-      let found = self[start + guess]
-      isBelow = found < value
-      if isBelow {
-        (low, lowValue) = (guess + 1, Int(found) + 1)
-      } else {
-        (high, highValue) = (guess, Int(found) + 1)
-      }
-    }
-    var step = 16
-    while high - low > step {
-      if isBelow {
-        if self[start + low + step] >= value { return (low, low + step) }
-        low += step + 1
-      } else {
-        if self[start + high - step] < value { return (high - step + 1, high) }
-        high -= step
-      }
-      step *= 4
-    }
-    return (low, high)
-  }
+/// Pages of a version of another engine.
+struct SharedPages {
+  /// The version, which keeps them.
+  let owner: any AnyObject & Sendable
+  /// The newest update that made one.
+  let generation: UInt64
 }

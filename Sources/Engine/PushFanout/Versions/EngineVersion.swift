@@ -16,7 +16,7 @@ final class EngineVersion: @unchecked Sendable {
   /// The devices of users.
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
-  /// Who is online beside the settings; nil except in a timeline that replays presence.
+  /// The presence of users; nil except in a timeline that replays presence.
   let online: OnlineUsers?
   /// The version whose pages it reads; nil for one of its own.
   private let base: EngineVersion?
@@ -38,7 +38,7 @@ final class EngineVersion: @unchecked Sendable {
     base = nil
   }
 
-  /// A version with who is online.
+  /// A version with the presence of users.
   init(_ base: EngineVersion, online: OnlineUsers) {
     tables = base.tables
     deviceReader = base.deviceReader

@@ -100,7 +100,7 @@ final class MembershipIndex: Sendable {
       let users = UInt32(thread * share)..<UInt32((thread + 1) * share)
       for conversation in conversations {
         let range = tables.conversations[Int(conversation)].range
-        tables.memberUsers.forEachStretchRank(range) { rank, user in
+        tables.memberUsers.forEachChunkElement(range) { rank, user in
           if users.contains(user) { body(user, conversation, UInt32(rank)) }
         }
       }

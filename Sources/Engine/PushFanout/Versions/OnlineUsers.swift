@@ -1,11 +1,10 @@
 package import PushModel
 
-/// Who is online, beside the settings of a version: two bits for each user.
+/// The presence of users, in addition to the settings of a version: two bits for each user.
 ///
-/// A timeline changes it between messages. It is no part of the tables, so that a change costs no
-/// page, and words in the tables stay as they are. Conversations that are kept hear of their members
-/// when they get a message. For a large one a change until then is an element of a list. The members
-/// of others are looked at then, which costs less than to list what changes between two messages.
+/// A timeline changes it between messages. It is not part of the tables, so a change copies no page
+/// and words stay as they are. Kept conversations learn of changes when they get a message: of a
+/// large one the changes are listed, of others all members are examined.
 ///
 /// SAFETY: used by one thread at a time; the array has ``wordCount`` words, and is freed by `deinit`.
 @safe final class OnlineUsers: @unchecked Sendable {
@@ -17,8 +16,8 @@ package import PushModel
   @exclusivity(unchecked) private var bits: UnsafeMutablePointer<UInt64>
   /// How often anything changed.
   @safe @exclusivity(unchecked) private(set) var revision = 0
-  @safe @exclusivity(unchecked) private var changed = ChangedMembers()
-  @safe @exclusivity(unchecked) private var memberships: MembershipIndex.Reader?
+  @safe @exclusivity(unchecked) var changed = ChangedMembers()
+  @safe @exclusivity(unchecked) var memberships: MembershipIndex.Reader?
 
   init() { unsafe bits = .allocate(capacity: 0) }
 
@@ -43,13 +42,39 @@ package import PushModel
     return code & 1 != 0 ? .foreground : .loggedOut
   }
 
-  /// Sets whether a user, who is named from now on, is online.
+  /// Sets whether a user is online.
   func set(_ user: UInt32, isOnline: Bool) {
     let word = Int(user >> 5)
     if word >= wordCount { grow(to: max(word + 1, 2 * wordCount)) }
     let shift = UInt64(user & 31 * 2)
     unsafe bits[word] = bits[word] & ~(3 << shift) | (isOnline ? 3 : 2) << shift
     revision += 1
+  }
+
+  /// The members whose bits are not the known ones, which become those of now.
+  ///
+  /// - Parameter known: two bits for each member.
+  func findChanges(
+    in members: PagedTable<UInt32>, _ range: Range<Int>, _ known: inout [UInt64]
+  ) -> [(user: UInt32, rank: UInt32)] {
+    var changes: [(user: UInt32, rank: UInt32)] = []
+    let (bits, limit) = unsafe (bits, UInt32(wordCount * 32))
+    unsafe known.withUnsafeMutableBufferPointer { (known) -> Void in
+      unsafe members.forEachChunk(range) {
+        (offset, users) -> Void in
+        for index in 0..<users.count {
+          let (user, rank) = unsafe (users[index], offset + index)
+          let code =
+            unsafe user < limit ? bits[Int(user >> 5)] >> UInt64(user & 31 * 2) & 3 : 0
+          let shift = UInt64(rank & 31 * 2)
+          let difference = unsafe known[rank >> 5] >> shift & 3 ^ code
+          if difference == 0 { continue }
+          unsafe known[rank >> 5] ^= difference << shift
+          changes.append((user, UInt32(rank)))
+        }
+      }
+    }
+    return changes
   }
 
   private func grow(to count: Int) {
@@ -73,103 +98,10 @@ package struct UserPresenceChange: Sendable {
   }
 }
 
-extension OnlineUsers {
-  /// How far ahead the memberships of users are prefetched.
-  private static let ahead = 8
-
-  /// Takes in changes of presence.
-  ///
-  /// - Parameters:
-  ///   - range: which of the changes; those behind them are prefetched.
-  ///   - cache: what kept the conversations.
-  /// - Complexity: O(memberships of the users in large conversations).
-  func apply(
-    _ changes: [UserPresenceChange], _ range: Range<Int>, _ version: EngineVersion,
-    _ cache: ConversationCache
-  ) {
-    let large = version.memberships.large
-    var memberships = self.memberships ?? large.reader
-    for index in range {
-      if index + 2 * Self.ahead < changes.count {
-        memberships.prefetch(changes[index + 2 * Self.ahead].user.rawValue)
-        memberships.prefetchConversations(of: changes[index + Self.ahead].user.rawValue)
-      }
-      let user = changes[index].user.rawValue
-      set(user, isOnline: changes[index].isOnline)
-      if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
-        // The index is made again when it was discarded, and may list other conversations.
-        cache.removeAll()
-        memberships = large.reader
-      }
-    }
-    self.memberships = memberships
-    if changed.isFull {
-      changed.takeAll { cache.deliver($1, to: $0, number: version.number) }
-    }
-  }
-
-  /// Delivers the changes of a large conversation's members to what is kept of it and of its threads.
-  @inline(__always)
-  func deliver(to conversation: UInt32, _ cache: ConversationCache, number: UInt64) {
-    guard changed.hasAny(of: conversation) else { return }
-    cache.deliver(changed.take(conversation), to: conversation, number: number)
-  }
-
-  /// Delivers them to what is kept of a conversation whose members are all looked at.
-  @inline(__always)
-  func deliver(to entry: CachedConversation, _ version: EngineVersion) {
-    guard entry.scansPresence, entry.seenPresence != revision else { return }
-    let changes = scan(entry, version.tables)
-    if changes.isEmpty { return }
-    entry.deliver(
-      changes.lazy.map { .presence($0.user, near: $0.rank) }, number: version.number)
-  }
-
-  /// Has changes of a new conversation's members listed from now on, or them looked at.
-  func keep(_ entry: CachedConversation, _ version: EngineVersion) {
-    let members = entry.target.members
-    let memberships = self.memberships ?? version.memberships.large.reader
-    if memberships.lists(members) { return changed.keep(members) }
-    entry.scansPresence = true
-    _ = scan(entry, version.tables)
-  }
-
-  /// The members whose presence is another than when they were last looked at.
-  ///
-  /// - Complexity: O(members).
-  private func scan(
-    _ entry: CachedConversation, _ tables: Tables
-  ) -> [(user: UInt32, rank: UInt32)] {
-    entry.seenPresence = revision
-    var known: [UInt64] = []
-    swap(&known, &entry.presence)
-    defer { swap(&known, &entry.presence) }
-    if known.isEmpty { known = Array(repeating: 0, count: (entry.count + 31) / 32) }
-    var changes: [(user: UInt32, rank: UInt32)] = []
-    let (bits, limit) = unsafe (bits, UInt32(wordCount * 32))
-    unsafe known.withUnsafeMutableBufferPointer { (known) -> Void in
-      unsafe tables.memberUsers.forEachStretch(entry.target.memberRow.range) {
-        (offset, users) -> Void in
-        for index in 0..<users.count {
-          let (user, rank) = unsafe (users[index], offset + index)
-          let code =
-            unsafe user < limit ? bits[Int(user >> 5)] >> UInt64(user & 31 * 2) & 3 : 0
-          let shift = UInt64(rank & 31 * 2)
-          let difference = unsafe known[rank >> 5] >> shift & 3 ^ code
-          if difference == 0 { continue }
-          unsafe known[rank >> 5] ^= difference << shift
-          changes.append((user, UInt32(rank)))
-        }
-      }
-    }
-    return changes
-  }
-}
-
 /// The members of each kept conversation whose presence has changed.
-private struct ChangedMembers {
-  /// So many changes, and all are delivered, as those of a conversation without messages would
-  /// become more and more.
+struct ChangedMembers {
+  /// Above this many changes, all are delivered: those of a conversation without messages would
+  /// accumulate.
   private static let limit = 1 << 16
 
   /// A bit for each conversation that is kept.

@@ -8,27 +8,12 @@ extension Tables {
   /// - Complexity: O(users + memberships) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {
     let isBuilt = userIDs.mapping == nil
-    for ids in [userIDs, deviceNames, conversationIDs] {
-      ids.checkInvariants(scope, generation: generation)
-    }
-    for map in [userMutes, memberMutes, memberSinces, memberChannels] {
-      map.checkInvariants(scope, generation: generation, findsKeys: isBuilt)
-    }
-    packedUsers.checkInvariants(scope, generation: generation)
-    schedules.checkInvariants(scope, generation: generation)
-    deviceLists.checkInvariants(scope, generation: generation)
-    devices.checkInvariants(scope, generation: generation)
-    conversations.checkInvariants(scope, generation: generation)
-    memberUsers.checkInvariants(scope, generation: generation)
-    packedMembers.checkInvariants(scope, generation: generation)
-    memberWords.checkInvariants(scope, generation: generation)
-    overrides.checkInvariants(scope, generation: generation)
+    var checking = CheckTables(scope: scope, generation: generation, isBuilt: isBuilt)
+    forEachTable(&checking)
     precondition(
       packedUsers.count == userIDs.count && schedules.count == userIDs.count,
       "Tables: \(userIDs.count) user ids, \(packedUsers.count) users")
-    precondition(
-      deviceLists.count == 0 || deviceLists.count == userIDs.count,
-      "Tables: \(deviceLists.count) device lists, \(userIDs.count) users")
+    devices.checkLists(userCount: userIDs.count)
     precondition(
       conversations.count == conversationIDs.count,
       "Tables: \(conversationIDs.count) conversation ids, \(conversations.count) conversations")
@@ -48,15 +33,7 @@ extension Tables {
   private func checkUser(_ user: UInt32, isBuilt: Bool) {
     precondition(
       schedules[Int(user)] < scheduleTable.count, "Tables: user \(user) has no such schedule")
-    if hasOwnDevices(user) {
-      let list = Int(deviceLists[Int(user)])
-      precondition(list - 2 < devices.count, "Tables: user \(user) has no such device list")
-      forEachDevice(of: user) {
-        precondition(
-          $0.id < deviceNames.count && $0.notifier <= deviceNames.count,
-          "Tables: a device of user \(user) has no such id")
-      }
-    }
+    devices.checkInvariants(of: user, nameCount: deviceNames.count)
     precondition(
       !isBuilt || !packedUsers[Int(user)].hasMute || userMutes[UInt64(user)] != nil,
       "Tables: user \(user) is muted until no instant")
@@ -138,5 +115,29 @@ extension Tables {
         records.insert(row.overrides), "Tables: conversation \(index) shares overrides with another"
       )
     }
+  }
+}
+
+/// Checks each table by itself.
+private struct CheckTables: TableVisitor {
+  let scope: InvariantScope
+  let generation: UInt64
+  let isBuilt: Bool
+
+  func visit(_ ids: IDTable, _ parts: IDParts) -> IDTable {
+    ids.checkInvariants(scope, generation: generation)
+    return ids
+  }
+
+  func visit(_ map: PagedMap, _ part: SnapshotPart) -> PagedMap {
+    map.checkInvariants(scope, generation: generation, findsKeys: isBuilt)
+    return map
+  }
+
+  func visit<Element>(
+    _ table: PagedTable<Element>, _ part: SnapshotPart
+  ) -> PagedTable<Element> {
+    table.checkInvariants(scope, generation: generation)
+    return table
   }
 }

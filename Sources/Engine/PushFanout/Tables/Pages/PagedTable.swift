@@ -85,7 +85,7 @@ internal import PushSupport
 
   /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)
-  func stretch(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
+  func chunk(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
     let inPage = index & Self.mask
     return unsafe UnsafeBufferPointer(
       start: page(at: index) + inPage, count: min(limit, pageSize - inPage))
@@ -93,14 +93,14 @@ internal import PushSupport
 
   /// Calls `body` with the elements of `range`, page by page.
   @inline(__always)
-  func forEachStretch(
+  func forEachChunk(
     _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
   ) {
     var index = range.lowerBound
     while index < range.upperBound {
-      let stretch = unsafe stretch(from: index, limit: range.upperBound - index)
-      unsafe body(index - range.lowerBound, stretch)
-      index += stretch.count
+      let chunk = unsafe chunk(from: index, limit: range.upperBound - index)
+      unsafe body(index - range.lowerBound, chunk)
+      index += chunk.count
     }
   }
 
@@ -194,9 +194,9 @@ internal import PushSupport
   mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
     while count < newCount {
       if count & Self.mask == 0 { addPage(store) }
-      let stretch = min(newCount - count, pageSize - count & Self.mask)
-      unsafe (page(at: count) + count & Self.mask).initialize(repeating: element, count: stretch)
-      count += stretch
+      let chunk = min(newCount - count, pageSize - count & Self.mask)
+      unsafe (page(at: count) + count & Self.mask).initialize(repeating: element, count: chunk)
+      count += chunk
     }
   }
 
@@ -329,7 +329,7 @@ extension PagedTable {
   ) throws(Failure) {
     for page in 0..<pageCount {
       let first = page << Self.shift
-      try unsafe body(UnsafeRawBufferPointer(stretch(from: first, limit: count - first)))
+      try unsafe body(UnsafeRawBufferPointer(chunk(from: first, limit: count - first)))
     }
   }
 }
@@ -337,8 +337,8 @@ extension PagedTable {
 extension PagedTable {
   /// Calls `body` with the offset in `range` and the value of each element.
   @inline(__always)
-  func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
-    unsafe forEachStretch(range) { (offset, elements) -> Void in
+  func forEachChunkElement(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
+    unsafe forEachChunk(range) { (offset, elements) -> Void in
       for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }
     }
   }

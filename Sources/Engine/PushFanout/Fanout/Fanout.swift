@@ -49,24 +49,10 @@ public final class Fanout: Sendable {
       cacheBytes: cacheBytes)
   }
 
-  /// Creates an engine for settings.
-  ///
-  /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
-  /// - Complexity: O(users + memberships log members).
-  public convenience init(
-    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil,
-    unknownZones: UnknownZones = .fail
-  ) throws(FanoutError) {
-    var builder = FanoutBuilder(unknownZones: unknownZones)
-    try builder.add(settings)
-    self.init(
-      try builder.finish(threads: threads ?? Self.coreCount), threads: threads,
-      cacheBytes: cacheBytes)
-  }
-
   init(
     _ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil, cacheBytes: Int? = nil,
-    smallSize: Int = CachedConversation.smallSize, tableSize: Int = CachedConversation.tableSize
+    countedPerMessageLimit: Int = CachedConversation.countedPerMessageLimit,
+    readFromTablesLimit: Int = CachedConversation.readFromTablesLimit
   ) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: [])
@@ -79,8 +65,9 @@ public final class Fanout: Sendable {
         writer, number: 1, epoch: epoch, generation: generation, memberships,
         reclaimer))
     cache = ConversationCache(
-      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize,
-      tableSize: tableSize)
+      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1,
+      countedPerMessageLimit: countedPerMessageLimit,
+      readFromTablesLimit: readFromTablesLimit)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
@@ -146,10 +133,10 @@ public final class Fanout: Sendable {
   ) {
     precondition(version.engineVersion.epoch == epoch, "a version of another engine")
     precondition(messages.indices.contains(indices), "no such messages")
+    let decider = Decider(version: version.engineVersion, threads: threads)
     unsafe messages.withUnsafeBufferPointer { messages in
       guard let start = messages.baseAddress else { return }
-      Decider(version: version.engineVersion, threads: threads)
-        .decide(unsafe MessageList(start), indices, cache, into: &result, body)
+      decider.decide(unsafe MessageList(start), indices, cache, into: &result, body)
     }
   }
 
@@ -250,7 +237,8 @@ public final class Fanout: Sendable {
         publish(writer, number: number)
         return .success(value)
       } catch {
-        writer.rollBack(to: publisher.load())
+        let last = publisher.load()
+        writer.rollBack(to: last.tables, last.log)
         return .failure(error)
       }
     }
@@ -266,10 +254,10 @@ public final class Fanout: Sendable {
     let version = publisher.load()
     let calendar = version.tables.calendar
     let now = instant.milliseconds
-    _ = calendar.levels(at: now, version.tables.scheduleTable)
+    _ = calendar.phases(at: now, version.tables.scheduleTable)
     let hour: Int64 = 3_600_000
     if (now + hour) / 86_400_000 > now / 86_400_000 {
-      _ = calendar.levels(at: now + hour, version.tables.scheduleTable)
+      _ = calendar.phases(at: now + hour, version.tables.scheduleTable)
     }
   }
 

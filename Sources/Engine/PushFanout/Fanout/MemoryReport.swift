@@ -49,23 +49,47 @@ extension Fanout {
     for index in 0..<tables.conversations.count {
       membershipCount += Int(tables.conversations[index].count)
     }
-    let (userIDs, conversationIDs) = (tables.userIDs.byteCounts, tables.conversationIDs.byteCounts)
-    let names = tables.deviceNames.byteCounts
+    var sizes = TableSizes()
+    tables.forEachTable(&sizes)
     return MemoryReport(
-      users: tables.packedUsers.byteCount + tables.schedules.byteCount
-        + tables.deviceLists.byteCount
-        + version.memberships.byteCount + version.log.byteCount,
-      userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
-        + names.characters,
-      conversations: tables.conversations.byteCount,
-      memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount
-        + tables.memberWords.byteCount,
-      membershipExtras: tables.overrides.byteCount + tables.memberMutes.byteCount
-        + tables.memberSinces.byteCount + tables.memberChannels.byteCount,
-      ids: userIDs.table + conversationIDs.table,
-      idCharacters: userIDs.characters + conversationIDs.characters, states: cache.byteCount,
+      users: sizes[.users] + version.memberships.byteCount + version.log.byteCount,
+      userExtras: sizes[.userExtras], conversations: sizes[.conversations],
+      memberships: sizes[.memberships], membershipExtras: sizes[.membershipExtras],
+      ids: sizes[.ids], idCharacters: sizes.idCharacters, states: cache.byteCount,
       mapped: tables.userIDs.mapping?.byteCount ?? 0,
       userCount: tables.userCount, conversationCount: tables.conversations.count,
       membershipCount: membershipCount)
+  }
+}
+
+/// The bytes of tables, by what they are of.
+private struct TableSizes: TableVisitor {
+  private var sizes: [SnapshotPart.Subject: Int] = [:]
+  private(set) var idCharacters = 0
+
+  subscript(subject: SnapshotPart.Subject) -> Int { sizes[subject] ?? 0 }
+
+  mutating func visit(_ ids: IDTable, _ parts: IDParts) -> IDTable {
+    let (table, characters) = ids.byteCounts
+    let subject = parts.entries.subject
+    sizes[subject, default: 0] += table
+    if subject == .ids {
+      idCharacters += characters
+    } else {
+      sizes[subject, default: 0] += characters
+    }
+    return ids
+  }
+
+  mutating func visit(_ map: PagedMap, _ part: SnapshotPart) -> PagedMap {
+    sizes[part.subject, default: 0] += map.byteCount
+    return map
+  }
+
+  mutating func visit<Element>(
+    _ table: PagedTable<Element>, _ part: SnapshotPart
+  ) -> PagedTable<Element> {
+    sizes[part.subject, default: 0] += table.byteCount
+    return table
   }
 }

@@ -314,3 +314,20 @@ extension FanoutBuilder {
     return writer.tables.rank(of: user, in: writer.tables.conversations[Int(index)]) != nil
   }
 }
+
+extension Fanout {
+  /// Creates an engine for settings.
+  ///
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
+  /// - Complexity: O(users + memberships log members).
+  public convenience init(
+    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil,
+    unknownZones: UnknownZones = .fail
+  ) throws(FanoutError) {
+    var builder = FanoutBuilder(unknownZones: unknownZones)
+    try builder.add(settings)
+    self.init(
+      try builder.finish(threads: threads ?? Self.coreCount), threads: threads,
+      cacheBytes: cacheBytes)
+  }
+}

@@ -3,7 +3,7 @@ internal import Algorithms
 /// What the quiet hours of each schedule let through, during an interval without transitions.
 ///
 /// SAFETY: the bytes are written by `init`, read only from then on, and freed by `deinit`.
-@safe final class ScheduleLevels: Sendable {
+@safe final class SchedulePhases: Sendable {
   /// The half-open interval ``from`` ..< ``until``, in milliseconds since the epoch.
   let from: Int64
   let until: Int64
@@ -13,16 +13,16 @@ internal import Algorithms
   let calendar: Int
   /// The date's transitions.
   let transitions: QuietTransitions
-  /// For each schedule, its level as in bits 3 and 4 of a ``UserClass``, 0 ... 3, or
-  /// ``StateRules/refusedLevel``; then the same for each pattern.
+  /// For each schedule, its phase as in ``UserClass/init(level:quiet:reach:)``, or
+  /// ``StateRules/refusedPhase``; then the same for each pattern.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
   @inline(__always)
-  var levels: LevelTable { unsafe LevelTable(bytes: UnsafePointer(bytes), count: count) }
+  var phases: PhaseTable { unsafe PhaseTable(bytes: UnsafePointer(bytes), count: count) }
 
-  /// The levels of the date's patterns.
-  var patternLevels: LevelTable {
-    unsafe LevelTable(bytes: UnsafePointer(bytes + count), count: transitions.patternCount)
+  /// The phases of the date's patterns.
+  var patternPhases: PhaseTable {
+    unsafe PhaseTable(bytes: UnsafePointer(bytes + count), count: transitions.patternCount)
   }
 
   init(_ transitions: QuietTransitions, day: Int64, index: Int, _ calendar: Int) {
@@ -37,7 +37,7 @@ internal import Algorithms
     count = transitions.patterns.count
     unsafe bytes = .allocate(capacity: max(count + transitions.patternCount, 1))
     let byPattern = unsafe bytes + count
-    for (pattern, level) in transitions.first.enumerated() { unsafe byPattern[pattern] = level }
+    for (pattern, phase) in transitions.first.enumerated() { unsafe byPattern[pattern] = phase }
     for entry in transitions.entries[..<transitions.starts[index]] {
       unsafe byPattern[Int(entry.pattern)] = entry.after
     }
@@ -59,10 +59,10 @@ internal import Algorithms
 
 /// The transitions of all schedules on one UTC date, in the order of time.
 ///
-/// Schedules that have the same levels at every second of the date have one *pattern*: tens of
+/// Schedules that have the same phases at every second of the date have one *pattern*: tens of
 /// thousands of schedules, in all zones, have about a thousand patterns on a date.
 struct QuietTransitions: Sendable {
-  /// A pattern, and its level before and after, as in ``ScheduleLevels/levels``.
+  /// A pattern, and its phase before and after, as in ``SchedulePhases/phases``.
   struct Entry: Sendable {
     var pattern: UInt32
     var before: UInt8
@@ -71,7 +71,7 @@ struct QuietTransitions: Sendable {
 
   /// The pattern of each schedule.
   private(set) var patterns: [UInt32] = []
-  /// The level of each pattern at midnight.
+  /// The phase of each pattern at midnight.
   private(set) var first: [UInt8] = []
   /// The seconds of the date at which any schedule has a transition, ascending, without duplicates.
   private(set) var instants: [Int32] = []
@@ -84,7 +84,7 @@ struct QuietTransitions: Sendable {
   var even: Range<Int64>?
   /// Transitions with the same number give the schedules that both have the same patterns.
   var id = 0
-  /// The number of each pattern, by its levels and their seconds.
+  /// The number of each pattern, by its phases and their seconds.
   private var patternNumbers: [[UInt32]: UInt32] = [:]
 
   var patternCount: Int { first.count }
@@ -101,27 +101,27 @@ struct QuietTransitions: Sendable {
     return starts[instants.partitioningIndex { $0 > second }]
   }
 
-  /// Adds the next schedule, by its level at midnight and the levels from seconds on.
-  mutating func append(_ level: UInt8, _ changes: [(second: Int32, level: UInt8)]) {
-    var levels = [UInt32(level)]
-    for change in changes { levels.append(UInt32(change.second) << 2 | UInt32(change.level)) }
-    if let known = patternNumbers[levels] { return patterns.append(known) }
+  /// Adds the next schedule, by its phase at midnight and the phases from seconds on.
+  mutating func append(_ phase: UInt8, _ changes: [(second: Int32, phase: UInt8)]) {
+    var phases = [UInt32(phase)]
+    for change in changes { phases.append(UInt32(change.second) << 2 | UInt32(change.phase)) }
+    if let known = patternNumbers[phases] { return patterns.append(known) }
     let pattern = UInt32(first.count)
-    patternNumbers[levels] = pattern
+    patternNumbers[phases] = pattern
     patterns.append(pattern)
-    first.append(level)
-    var before = level
+    first.append(phase)
+    var before = phase
     for change in changes {
       added.append(
-        (change.second, Entry(pattern: pattern, before: before, after: change.level)))
-      before = change.level
+        (change.second, Entry(pattern: pattern, before: before, after: change.phase)))
+      before = change.phase
     }
   }
 
-  /// What was appended and not merged.
+  /// Transitions that were appended and not merged.
   private var added: [(second: Int32, entry: Entry)] = []
 
-  /// Sorts what was appended into the date's entries.
+  /// Sorts the appended transitions into the date's entries.
   ///
   /// - Complexity: O(entries), if any pattern is new.
   mutating func mergeAppended() {

@@ -15,7 +15,7 @@ final class QuietCalendar: Sendable {
   private struct Day {
     let day: Int64
     let transitions: QuietTransitions
-    var levels: [Int: ScheduleLevels] = [:]
+    var phases: [Int: SchedulePhases] = [:]
     var use: UInt64 = 0
   }
 
@@ -28,15 +28,15 @@ final class QuietCalendar: Sendable {
   private static let count = Atomic(0)
   /// Different for every calendar of the process.
   let id = QuietCalendar.count.add(1, ordering: .relaxed).newValue
-  /// How many dates are kept, and how many bytes of levels of one date.
+  /// How many dates are kept, and how many bytes of phases of one date.
   private static let keptDays = 4
   private static let keptBytes = 8 << 20
 
-  /// The levels of all schedules of a table at an instant, in milliseconds since the epoch.
+  /// The phases of all schedules of a table at an instant, in milliseconds since the epoch.
   ///
   /// - Complexity: O(1) if it was asked for before; O(transitions of the date) otherwise, and for a
   ///   new date O(schedules).
-  func levels(at now: Int64, _ table: borrowing ScheduleTable) -> ScheduleLevels {
+  func phases(at now: Int64, _ table: borrowing ScheduleTable) -> SchedulePhases {
     let day = now / 86_400_000
     let second = Int(now / 1000 - day * 86_400)
     return state.withLock { state in
@@ -59,12 +59,12 @@ final class QuietCalendar: Sendable {
       state.days[index].use = state.uses
       let transitions = state.days[index].transitions
       let number = transitions.instants.partitioningIndex { Int($0) > second }
-      if let known = state.days[index].levels[number] { return known }
-      if (state.days[index].levels.count + 1) * table.count > Self.keptBytes {
-        state.days[index].levels = [:]
+      if let known = state.days[index].phases[number] { return known }
+      if (state.days[index].phases.count + 1) * table.count > Self.keptBytes {
+        state.days[index].phases = [:]
       }
-      let quiet = ScheduleLevels(transitions, day: day, index: number, id)
-      state.days[index].levels[number] = quiet
+      let quiet = SchedulePhases(transitions, day: day, index: number, id)
+      state.days[index].phases[number] = quiet
       return quiet
     }
   }
@@ -98,21 +98,21 @@ extension QuietTransitions {
   fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
     let known = patterns.count
     guard known < table.count else { return }
-    let bits = QuietLevelBits(table.app)
+    let phases = QuietPhases(table.app)
     let start = day * 86_400
     var even = self.even ?? (known == 0 ? start - 1..<Int64.max : 0..<0)
     var zones: Set<String> = []
     for index in known..<table.count {
       guard let schedule = table.schedule(UInt32(index)) else {
-        append(table.isRefused(UInt32(index)) ? StateRules.refusedLevel : 0, [])
+        append(table.isRefused(UInt32(index)) ? StateRules.refusedPhase : 0, [])
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)
-      let first = bits[bitmap.level(second: 0)] >> 3
-      var changes: [(second: Int32, level: UInt8)] = []
+      let first = phases[bitmap.level(second: 0)]
+      var changes: [(second: Int32, phase: UInt8)] = []
       for second in bitmap.transitions {
-        let level = bits[bitmap.level(second: Int(second))] >> 3
-        if level != changes.last?.level ?? first { changes.append((second, level)) }
+        let phase = phases[bitmap.level(second: Int(second))]
+        if phase != changes.last?.phase ?? first { changes.append((second, phase)) }
       }
       append(first, changes)
       if !schedule.repeatsDaily {

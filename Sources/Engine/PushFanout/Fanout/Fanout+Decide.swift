@@ -33,7 +33,7 @@ extension Fanout {
     _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     precondition(version.map { $0.epoch == epoch } ?? true, "a version of another engine")
-    decide(messages, .smallOrFirst, version?.engineVersion ?? current, body)
+    decide(messages, .whenSmallOrCold, version?.engineVersion ?? current, body)
   }
 
   func decide(
@@ -87,6 +87,19 @@ extension Fanout: Evaluator {
     try result.forEachRecipient { user, outcome in
       let targets = result.targets(of: user, outcome.action)
       try body(user, Decision(outcome, devices: targets.map(\.id)))
+    }
+  }
+}
+
+extension Fanout {
+  /// Calls `body` with the index and the id's UTF-8 of each user in a range of indices.
+  ///
+  /// - Precondition: within 0 ..< ``userCount``.
+  package func forEachUser(
+    in users: Range<Int>, _ body: (Int, UnsafeRawBufferPointer) -> Void
+  ) {
+    reading { tables in
+      for user in users { unsafe body(user, tables.userIDs.characters(UInt32(user))) }
     }
   }
 }

@@ -95,7 +95,7 @@ extension TableWriter {
     tables.conversationIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
   }
 
-  /// The indices of the users of rows; who is new is added.
+  /// The indices of the users of rows; new users are added.
   fileprivate func intern(
     usersAt rows: Range<Int>, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
   ) throws(FanoutError) -> [UInt32] {
@@ -121,7 +121,7 @@ extension TableWriter {
     return indices
   }
 
-  /// The index of the user whose id is a number, who is added if new.
+  /// The index of the user with a number as id; a new user is added.
   private func intern(userOf number: Int64, _ numbers: NumberIndex) throws(FanoutError) -> UInt32 {
     if let known = numbers.slots.index(of: number) { return known }
     let count = tables.userIDs.count + numbers.waiting.count
@@ -218,7 +218,7 @@ extension TableWriter {
       if before != packed { tables.packedUsers.set(user, packed, store) }
       if tables.schedules[user] != schedule { tables.schedules.set(user, schedule, store) }
       if packed.hasMute { tables.userMutes.set(UInt64(user), users.mute(at: row), store) }
-      if tables.hasOwnDevices(index) { tables.deviceLists.set(user, 0, store) }
+      tables.devices.reset(index, store)
     }
     return newCount
   }

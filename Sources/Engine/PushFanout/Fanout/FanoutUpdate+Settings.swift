@@ -107,7 +107,7 @@ extension TableWriter {
     }
     guard isChanged, tables.hasWords else { return count }
     LastingWords(tables).write(
-      0..<Int(row.count), of: row, kind, tables.rules.tables(kind), mask: LastingWords.wholeMask
+      0..<Int(row.count), of: row, kind, tables.rules.tables(kind), mask: PackedMember.levelMask
     ) { rank, word in
       let slot = Int(row.start) + rank
       if tables.memberWords[slot] != word { tables.memberWords.set(slot, word, store) }

@@ -1,0 +1,81 @@
+internal import PushModel
+
+// The class of a member, from the member's records.
+
+extension MemberResolver {
+  /// The bits of a packed member that apply to a message of the target.
+  func levelMask(_ target: ConversationTarget) -> UInt8 {
+    switch tables.app.rules {
+    case .easemob: easemobLevelMask(target)
+    case .rongcloud: rongcloudLevelMask(target)
+    }
+  }
+
+  /// Sets the class that results from a member's records.
+  func apply(
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
+    to overrides: inout MemberOverrides
+  ) {
+    switch tables.app.rules {
+    case .easemob: applyEasemob(record, of: user, target, to: &overrides)
+    case .rongcloud: overrides.member = rongcloudClass(record, of: user, target)
+    }
+  }
+}
+
+extension MemberResolver {
+  /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
+  func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
+    let isOwnOnly = target.kind == .thread && tables.app.easemob.threadScope == .ownOnly
+    return isOwnOnly ? 0 : PackedMember.levelMask
+  }
+
+  /// The class of an Easemob member, and when the mute ends (E-22, E-63).
+  func applyEasemob(
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
+    to overrides: inout MemberOverrides
+  ) {
+    let isThread = target.kind == .thread
+    let scope = tables.app.easemob.threadScope
+    var level: UInt8 = 0
+    func apply(_ record: MemberRecord) {
+      overrides.mutedUntil = max(overrides.mutedUntil, record.mutedUntil)
+      if level == 0 { level = record.packed.level }
+    }
+    if isThread, scope != .parentOnly, let own = ownRecord(of: user, inThread: target) {
+      apply(own)
+    }
+    if !isThread || scope != .ownOnly { apply(record) }
+    overrides.member = MemberClass(level: level)
+  }
+}
+
+extension MemberResolver {
+  /// The bits of a packed member that apply: an ultra group's level may not apply in its channels
+  ///
+  func rongcloudLevelMask(_ target: ConversationTarget) -> UInt8 {
+    switch target.kind {
+    case .thread: 0
+    case .ultraGroup: coversChannel(target) ? PackedMember.levelMask : 0
+    default: PackedMember.levelMask
+    }
+  }
+
+  private func coversChannel(_ target: ConversationTarget) -> Bool {
+    target.channel.isEmpty || tables.app.rongcloud.ultraConversationLevel == .wholeGroup
+  }
+
+  /// The class of a RongCloud member.
+  func rongcloudClass(
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
+  ) -> MemberClass {
+    if target.kind == .thread {
+      return MemberClass(level: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
+    }
+    let level = record.packed.level
+    guard target.kind == .ultraGroup else { return MemberClass(level: level) }
+    let channel = tables.channelSets[record.channels][target.channel] ?? .unset
+    if channel.isSet { return MemberClass(channelLevel: channel) }
+    return MemberClass(level: coversChannel(target) ? level : 0)
+  }
+}

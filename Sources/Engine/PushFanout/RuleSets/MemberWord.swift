@@ -1,0 +1,73 @@
+/// What decides a member, except the time and the message: the schedule, and the base of
+/// ``StateRules``.
+///
+/// The kernels of CPushKernels know the layout too.
+struct MemberWord: BitwiseCopyable, Equatable {
+  private static let baseBits = 10
+  /// The number of bases that it can hold.
+  static let baseCapacity = 1 << baseBits
+  /// The number of schedules that it can hold.
+  static let scheduleCapacity = 1 << (32 - baseBits)
+
+  let bits: UInt32
+
+  @inline(__always)
+  init(bits: UInt32) { self.bits = bits }
+
+  @inline(__always)
+  init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
+
+  /// The word of a member whose state is resolved from the tables at each instant. Its state is
+  /// ``StateRules/absent`` in any phase.
+  static let unresolved = MemberWord(bits: 0)
+
+  /// Whether the base is that of ``unresolved``, which no lasting word has.
+  @inline(__always)
+  var isUnresolved: Bool { base == 0 }
+
+  /// The word while the user is not yet a member.
+  @inline(__always)
+  var absent: MemberWord { withBase(0) }
+
+  /// The word with another base.
+  @inline(__always)
+  func withBase(_ base: UInt16) -> MemberWord {
+    MemberWord(schedule: UInt32(schedule), base: base)
+  }
+
+  @inline(__always)
+  var schedule: Int { Int(bits >> UInt32(Self.baseBits)) }
+  @inline(__always)
+  var base: Int { Int(bits & UInt32(Self.baseCapacity - 1)) }
+
+  /// The position in ``StateTables/statesByBase`` of a base in a phase of quiet hours.
+  @inline(__always)
+  static func stateIndex(phase: Int, base: Int) -> Int { phase << baseBits | base }
+
+  /// The state in the phase of the schedule.
+  @inline(__always)
+  func state(_ phases: PhaseTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
+    unsafe stateByBase[Self.stateIndex(phase: phases[schedule], base: base)]
+  }
+}
+
+/// The phases of schedules.
+///
+/// SAFETY: valid as long as the ``SchedulePhases``.
+@safe struct PhaseTable {
+  private let bytes: UnsafePointer<UInt8>
+  let count: Int
+
+  init(bytes: UnsafePointer<UInt8>, count: Int) {
+    unsafe self.bytes = unsafe bytes
+    self.count = count
+  }
+
+  /// The phase of a schedule. A word that another thread has just changed may name a schedule that
+  /// was added later; the reader then discards the state.
+  @inline(__always)
+  subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
+
+  @inline(__always)
+  func withBytes<Value>(_ body: (UnsafePointer<UInt8>) -> Value) -> Value { unsafe body(bytes) }
+}

@@ -1,0 +1,176 @@
+/// The devices of users who do not just have `Device.default`.
+///
+/// The records of a user are consecutive. Records that no user has any more are reused for another
+/// user with as many devices.
+struct DeviceTable {
+  private(set) var lists: DeviceLists
+  /// For each number of records, the first of a run that is free, plus one; 0 for none. A free run
+  /// says which is the next one (``DeviceRecord/nextFree``).
+  private var freeRuns: InlineArray<16, UInt32>
+
+  init<Visitor: TableVisitor & ~Copyable>(
+    _ other: DeviceTable?, _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    lists = DeviceLists(
+      lists: try visitor.visit(other?.lists.lists, .deviceLists),
+      records: try visitor.visit(other?.lists.records, .devices))
+    freeRuns = other?.freeRuns ?? InlineArray(repeating: 0)
+  }
+
+  var recordCount: Int { lists.records.count }
+
+  /// Whether the last list ends.
+  var isTerminated: Bool { recordCount == 0 || lists.records[recordCount - 1].isLast }
+
+  /// Adds users, who have `Device.default`.
+  mutating func grow(to userCount: Int, _ store: PageStore) {
+    if lists.lists.count > 0 { lists.lists.grow(to: userCount, repeating: 0, store) }
+  }
+
+  /// Gives a user `Device.default`.
+  mutating func reset(_ user: UInt32, _ store: PageStore) {
+    guard lists.hasOwn(user) else { return }
+    freeRun(of: user, store)
+    lists.lists.set(Int(user), DeviceLists.defaultDevice, store)
+  }
+
+  /// Replaces the devices of a user.
+  ///
+  /// - Parameters:
+  ///   - records: the last one says that it is.
+  ///   - limit: the number of records must stay below it.
+  /// - Returns: false for too many records.
+  mutating func set(
+    _ records: [DeviceRecord], of user: UInt32, userCount: Int, limit: Int, _ store: PageStore
+  ) -> Bool {
+    if lists.lists.count == 0 {
+      lists.lists.grow(to: userCount, repeating: DeviceLists.defaultDevice, store)
+    }
+    if records.isEmpty {
+      freeRun(of: user, store)
+      lists.lists.set(Int(user), DeviceLists.noDevice, store)
+      return true
+    }
+    if let first = lists.first(of: user), lists.count(of: user) == records.count {
+      write(records, at: first, store)
+      return true
+    }
+    freeRun(of: user, store)
+    guard let first = room(for: records, limit: limit, store) else { return false }
+    lists.lists.set(Int(user), DeviceLists.list(first: first), store)
+    return true
+  }
+
+  /// Writes records to a free run, or to the end.
+  private mutating func room(
+    for records: [DeviceRecord], limit: Int, _ store: PageStore
+  ) -> Int? {
+    let size = records.count
+    if size < freeRuns.count, freeRuns[size] > 0 {
+      let first = Int(freeRuns[size]) - 1
+      freeRuns[size] = lists.records[first].nextFree
+      write(records, at: first, store)
+      return first
+    }
+    let first = recordCount
+    guard first + size < limit else { return nil }
+    for record in records { lists.records.append(record, store) }
+    return first
+  }
+
+  private mutating func write(_ records: [DeviceRecord], at first: Int, _ store: PageStore) {
+    for (offset, record) in records.enumerated() {
+      lists.records.set(first + offset, record, store)
+    }
+  }
+
+  /// Lists a user's records as free: users who come and go would otherwise leave them unused.
+  private mutating func freeRun(of user: UInt32, _ store: PageStore) {
+    let size = lists.count(of: user)
+    guard let first = lists.first(of: user), size < freeRuns.count else { return }
+    var record = lists.records[first]
+    record.nextFree = freeRuns[size]
+    lists.records.set(first, record, store)
+    freeRuns[size] = UInt32(first + 1)
+  }
+
+  func checkLists(userCount: Int) {
+    let count = lists.lists.count
+    precondition(
+      count == 0 || count == userCount, "DeviceTable: \(count) lists, \(userCount) users")
+  }
+
+  func checkInvariants(of user: UInt32, nameCount: Int) {
+    guard let first = lists.first(of: user) else { return }
+    precondition(first < recordCount, "DeviceTable: user \(user) has no such list")
+    lists.forEach(of: user) {
+      precondition(
+        $0.id < nameCount && $0.notifier <= nameCount,
+        "DeviceTable: a device of user \(user) has no such id")
+    }
+  }
+}
+
+/// The lists of ``DeviceTable``, for readers.
+struct DeviceLists {
+  /// For each user ``defaultDevice``, ``noDevice``, or where the first record is. Empty while no
+  /// user has listed devices.
+  fileprivate(set) var lists = PagedTable<UInt32>()
+  fileprivate(set) var records = PagedTable<DeviceRecord>()
+
+  fileprivate static let defaultDevice: UInt32 = 0
+  fileprivate static let noDevice: UInt32 = 1
+  fileprivate static func list(first: Int) -> UInt32 { UInt32(first + 2) }
+  /// Elements are below it, with so many records.
+  static func limit(records: Int) -> Int { records + 2 }
+
+  init() {}
+
+  fileprivate init(lists: PagedTable<UInt32>, records: PagedTable<DeviceRecord>) {
+    self.lists = lists
+    self.records = records
+  }
+
+  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
+  @inline(__always)
+  func hasOwn(_ user: UInt32) -> Bool {
+    lists.count > 0 && lists[Int(user)] != Self.defaultDevice
+  }
+
+  /// The index of a user's first record; nil if there is none.
+  @inline(__always)
+  func first(of user: UInt32) -> Int? {
+    guard lists.count > 0, lists[Int(user)] > Self.noDevice else { return nil }
+    return Int(lists[Int(user)]) - 2
+  }
+
+  fileprivate func count(of user: UInt32) -> Int {
+    var count = 0
+    forEach(of: user) { _ in count += 1 }
+    return count
+  }
+
+  /// Calls `body` with each listed device, in order.
+  @inline(__always)
+  func forEach<Failure: Error>(
+    of user: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard var index = first(of: user) else { return }
+    while true {
+      let record = records[index]
+      try body(record)
+      if record.isLast { return }
+      index += 1
+    }
+  }
+
+  /// Prefetches the user's list.
+  @inline(__always)
+  func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetchAmongMany(Int(user)) } }
+
+  /// Prefetches the first record of the user's list.
+  @inline(__always)
+  func prefetchRecords(_ user: UInt32) {
+    if let first = first(of: user) { records.prefetch(first) }
+  }
+}

@@ -1,0 +1,76 @@
+internal import PushModel
+
+// The properties of a rule set that depend on the tables. Each switch leads to the file of the rule
+// set.
+
+extension RuleSet {
+  /// The position in a ``PackedUser`` of the level that counts in a kind of conversation.
+  func levelShift(for kind: ConversationKind) -> UInt32 {
+    switch self {
+    case .easemob: 0
+    case .rongcloud: PackedUser.levelShift(kind: kind.ordinal)
+    }
+  }
+}
+
+extension Tables {
+  /// The class of a user outside of quiet hours.
+  @inline(__always)
+  func userClass(
+    of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
+  ) -> UserClass {
+    switch app.rules {
+    case .easemob: easemobClass(of: user, packed, at: now, presence)
+    case .rongcloud: rongcloudClass(of: user, packed, kind: kind, at: now, presence)
+    }
+  }
+
+  /// How a user can be reached at an instant. Not inlined: most users have no devices of their own.
+  @inline(never)
+  func reach(
+    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
+  ) -> UserClass.Reach {
+    guard presence == .foreground || hasOwnDevices(user) else { return .device }
+    switch app.rules {
+    case .easemob: return easemobReach(of: user, presence)
+    case .rongcloud: return rongcloudReach(of: user, packed, at: now, presence)
+    }
+  }
+
+  /// How a user without devices in the background can be reached while online.
+  @inline(__always)
+  func onlineReach(of user: UInt32) -> UserClass.Reach {
+    switch app.rules {
+    case .easemob: easemobReach(of: user, .foreground)
+    case .rongcloud: rongcloudReach(of: user, packedUsers[Int(user)], at: 0, .foreground)
+    }
+  }
+
+  /// Calls `body` with the instants at which a user's class changes, except window transitions.
+  func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
+    switch app.rules {
+    case .easemob:
+      let packed = packedUsers[Int(user)]
+      if packed.hasMute { body(mute(of: user, packed)) }
+    case .rongcloud: forEachGrace(of: user, body)
+    }
+  }
+
+}
+
+extension DeviceReader {
+  /// Calls `body` with each device that a push or local notification goes to, of a user whose
+  /// devices are listed.
+  @inline(never)
+  func forEachListedTarget<Failure: Error>(
+    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
+    _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    if action == .suppress { return }
+    switch rules {
+    case .easemob: try forEachEasemobTarget(of: user, filter, body)
+    case .rongcloud:
+      try forEachRongCloudTarget(of: user, isLocal: action == .local, at: now, body)
+    }
+  }
+}
