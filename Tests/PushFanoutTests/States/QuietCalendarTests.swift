@@ -31,7 +31,7 @@ import Testing
 
     init(_ calendar: QuietCalendar, at second: Int64, _ table: ScheduleTable) {
       let found = calendar.phases(at: second * 1000, table)
-      levels = (0..<found.count).map { UInt8(found.levels[$0]) }
+      levels = (0..<found.count).map { UInt8(found.phases[$0]) }
       (from, until) = (found.from / 1000, found.until / 1000)
     }
   }

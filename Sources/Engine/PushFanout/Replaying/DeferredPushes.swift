@@ -18,7 +18,7 @@ struct DeferredPushes {
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
   /// Of the app whose version was prepared last.
-  private var bits = QuietPhases(AppSettings())
+  private var phases = QuietPhases(AppSettings())
 
   private static let unknown = Int64.min
   private static let never = Int64.max
@@ -37,7 +37,7 @@ struct DeferredPushes {
       levelCounts = []
     }
     now = second
-    bits = QuietPhases(version.tables.app)
+    phases = QuietPhases(version.tables.app)
     let count = version.tables.scheduleTable.count
     while nextTransitions.count < count {
       nextTransitions.append(Self.unknown)
@@ -57,7 +57,7 @@ struct DeferredPushes {
     let schedule = version.tables.scheduleTable.schedule(UInt32(index))
     let next = schedule?.nextTransition(after: now)
     nextTransitions[index] = next ?? Self.never
-    nextLevels[index] = next.map { bits[schedule?.level(at: $0)] } ?? 0
+    nextLevels[index] = next.map { phases[schedule?.level(at: $0)] } ?? 0
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
@@ -103,7 +103,7 @@ struct DeferredPushes {
     var second = first
     while !unseen.isEmpty, let next = quiet.nextTransition(after: second) {
       let level = quiet.level(at: next)
-      if unseen.remove(level), !body(next, bits[level]) { return }
+      if unseen.remove(level), !body(next, phases[level]) { return }
       second = next
     }
   }
