@@ -45,8 +45,8 @@ import Testing
         + "\(Figures.short(result.peaks.first { $0.unit == "minute" && $0.by == "pushes" }!.pushes))"
         + " pushes, \(CivilTime.text(result.peaks[0].at)) UTC. If pushes were held until they may be "
         + "sent, \(Figures.short(result.hold!.releasePeak!.count)) would go out in one minute, "
-        + "\(CivilTime.text(result.hold!.releasePeak!.at)) UTC (08:00 in Europe/Berlin). 203 of 940 people never got one, most "
-        + "often because of level none (200).")
+        + "\(CivilTime.text(result.hold!.releasePeak!.at)) UTC (08:00 in Europe/Berlin). 203 of 940 people never got one, the "
+        + "most frequent reason: level none (200).")
     let root = try XMLDocument(xmlString: try ReplayReport(result).html).rootElement()
     let header = try root?.nodes(forXPath: "//*[local-name()='header']/*[2]").first
     #expect(header?.stringValue == ReplayReport.answer(result))

@@ -23,9 +23,8 @@ internal import Synchronization
   let byteLimit: Int
   /// See ``CachedConversation/countedPerMessageLimit``.
   let countedPerMessageLimit: Int
-  /// Messages to conversations of up to this many members are decided from the words in the tables;
-  /// such conversations have no entry. In larger ones the first message is decided in the same way,
-  /// and the second makes an entry. 0: every conversation has an entry.
+  /// Conversations of up to this many members have no entry: their words are read in the tables. A
+  /// larger one gets an entry with its second message. 0: every conversation has an entry.
   let readFromTablesLimit: Int
 
   /// A slot without an entry, of a conversation to which a message was decided from the tables.
