@@ -60,7 +60,7 @@ public struct MessageOptionTexts: Sendable {
   private func character(_ text: String) throws(OptionProblem) -> UInt8 {
     if text == "tab" || text == "\\t" { return UInt8(ascii: "\t") }
     let bytes = Array(text.utf8)
-    let isTaken = "\"\r\n".contains(text) || text.contains { $0.isLetter || $0.isNumber }
+    let isTaken = text.contains { "\"\r\n".contains($0) || $0.isLetter || $0.isNumber }
     guard bytes.count == 1, bytes[0] < 0x80, !isTaken else {
       throw OptionProblem(
         "\(prefix)delimiter \(text) is not one character like ';' or '|', or the word tab")
