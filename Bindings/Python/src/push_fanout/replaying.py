@@ -304,12 +304,13 @@ def _texts(texts: Iterable[Path] | Path | None) -> list[str]:
     """Changes: texts, or the paths of files."""
     if texts is None:
         return []
-    several = [texts] if is_path(texts) else texts
-    return [os.fsdecode(text) for text in several]
+    if isinstance(texts, (str, os.PathLike)):
+        return [os.fsdecode(texts)]
+    return [os.fsdecode(text) for text in texts]
 
 
 def _rate(rate: int | str | None) -> str | None:
-    return f"{rate}/s" if isinstance(rate, int) and not isinstance(rate, bool) else rate
+    return None if rate is None else rate if isinstance(rate, str) else f"{rate}/s"
 
 
 _File = tuple[bytes, Union[bytes, None]]
