@@ -4,6 +4,7 @@ public import PushFanoutC
 internal import PushService
 public import PushStore
 internal import PushStoreService
+internal import QuietTime
 
 @c @implementation
 public func pf_store_abi_version() -> Int32 { PF_ABI_VERSION }
