@@ -158,7 +158,7 @@ def test_a_generated_world_from_every_source(tmp_path):
         "generators": (iter(lines), iter(rows.to_dict("records")), iter(change_rows)),
         "frames": (
             polars.from_dicts(lines, infer_schema_length=None),
-            polars.from_pandas(rows),
+            polars.from_pandas(rows.assign(online=rows["online"] == 1)),
             change_rows,
         ),
         "files": ([tmp_path / "one.ndjson", tmp_path / "two.ndjson"], [presence], [changes]),

@@ -126,9 +126,10 @@ class Result(Frames, NoCopy):
     @property
     def data(self) -> dict[str, Any]:
         """The fields of the result file."""
-        if self._data is None:
-            self._data = json.loads(self.json)
-        return self._data
+        data = self._data
+        if data is None:
+            data = self._data = dict(json.loads(self.json))
+        return data
 
     def __getitem__(self, field: str) -> Any:
         return self.data[field]
