@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "PushReplay",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles",
       ], path: "Sources/Simulation/PushReplay",
       swiftSettings: strict),
     .target(
@@ -313,7 +313,7 @@ if developed.contains("bindings") {
       name: "PushFanoutC",
       dependencies: [
         "CPushFanoutABI", "PushModel", "PushFanout", "PushContent", "PushFiles", "PushService",
-        "QuietTime",
+        "PushReplay", "PushReport", "QuietTime",
       ], path: "Bindings/C/Sources/PushFanoutC", swiftSettings: strict),
     .target(
       name: "PushFanoutStoreC",

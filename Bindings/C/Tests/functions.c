@@ -1231,6 +1231,97 @@ static void unknown_zones(const char *folder) {
   pf_close(engine);
 }
 
+/* Traffic of one file of messages. */
+static pf_traffic traffic_of(const pf_file *file) {
+  return (pf_traffic){.struct_size = sizeof(pf_traffic), .messages = file, .message_count = 1};
+}
+
+static void replays(const char *folder) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  const char *lines =
+    "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n"
+    "{\"id\":\"m2\",\"conversation\":\"g\",\"at\":1717426800000}\n";
+  const pf_file content = {{"day.ndjson", 10}, {lines, strlen(lines)}};
+  pf_traffic traffic = traffic_of(&content);
+  pf_result *result = NULL;
+  char *json = NULL, *html = NULL;
+  size_t size = 0;
+
+  OK(pf_replay(engine, &traffic, NULL, 0, NULL, &result, &error));
+  OK(pf_result_json(result, &json, &size, &error));
+  CHECK(strlen(json) == size && strstr(json, "\"messages\":2,") && strstr(json, "\"decisions\":8,"));
+  CHECK(strstr(json, "\"pushFanoutReplay\":1") && !strstr(json, "\"hold\""));
+  OK(pf_result_html(result, NULL, 0, &html, &size, &error));
+  CHECK(strlen(html) == size && strncmp(html, "<!DOCTYPE html>", 15) == 0);
+  pf_free(html);
+  const char *titled = "{\"title\":\"A & B\",\"print-figures\":true}";
+  OK(pf_result_html(result, titled, strlen(titled), &html, NULL, &error));
+  CHECK(strstr(html, "A &amp; B") != NULL);
+  pf_free(html);
+  FAILS(
+    pf_result_html(result, "{\"titel\":\"A\"}", 13, &html, NULL, &error), PF_MISUSE,
+    "there is no option \"titel\"; there are note, price-per-million, print-figures, title");
+  FAILS(
+    pf_result_json(result, NULL, NULL, &error), PF_MISUSE, "a pointer for the result is NULL");
+  FAILS(pf_result_json(NULL, &json, NULL, &error), PF_MISUSE, "result is NULL");
+
+  /* The same from a file, and with options. The result outlives the engine. */
+  char path[400];
+  snprintf(path, sizeof path, "%s/day.ndjson", folder);
+  FILE *file = fopen(path, "w");
+  fputs(lines, file);
+  fclose(file);
+  const pf_file named = {{path, strlen(path)}, {NULL, 0}};
+  traffic = traffic_of(&named);
+  pf_result *second = NULL;
+  char *other = NULL;
+  OK(pf_replay(engine, &traffic, "{\"hold\":true}", 13, NULL, &second, &error));
+  OK(pf_result_json(second, &other, NULL, &error));
+  CHECK(strstr(other, "\"hold\":{") && strstr(other, "\"decisions\":8,"));
+  pf_free(other);
+  pf_result_free(second);
+
+  const char *changes = "{\"b\":[\"everyone.level=none\"],\"top\":1}";
+  OK(pf_compare(engine, &traffic, changes, strlen(changes), NULL, &second, &error));
+  pf_info info = {.struct_size = sizeof info};
+  OK(pf_get_info(engine, &info, &error));
+  CHECK(info.sequence == 1);
+
+  FAILS(
+    pf_compare(engine, &traffic, "{}", 2, NULL, &result, &error), PF_MISUSE,
+    "there is no option \"b\", or it is empty: what is compared with what is");
+  FAILS(
+    pf_replay(engine, &traffic, "{\"hold\":1}", 10, NULL, &result, &error), PF_INVALID,
+    "options: \"hold\" must be true or false");
+  FAILS(
+    pf_replay(engine, NULL, NULL, 0, NULL, &result, &error), PF_MISUSE,
+    "traffic is NULL, or its struct_size is not that of pf_traffic");
+  const pf_file input = {{"-", 1}, {NULL, 0}}, bad = {{"x.ndjson", 8}, {"{", 1}};
+  traffic = traffic_of(&input);
+  FAILS(
+    pf_replay(engine, &traffic, NULL, 0, NULL, &result, &error), PF_MISUSE,
+    "a path is \"-\"; name a file");
+  traffic = traffic_of(&bad);
+  CHECK(pf_replay(engine, &traffic, NULL, 0, NULL, &result, &error) == PF_INVALID);
+  CHECK(error && strncmp(error, "x.ndjson:1: ", 12) == 0);
+  pf_free(error);
+  error = NULL;
+  traffic.change_count = 1;
+  FAILS(
+    pf_replay(engine, &traffic, NULL, 0, NULL, &result, &error), PF_MISUSE,
+    "files are NULL, but their count is not 0");
+
+  pf_close(engine);
+  OK(pf_result_json(second, &other, NULL, &error));
+  CHECK(strstr(other, "\"pushFanoutCompare\":1") && strstr(other, "everyone.level=none"));
+  pf_free(other);
+  pf_free(json);
+  pf_result_free(second);
+  pf_result_free(result);
+  pf_result_free(NULL);
+}
+
 static void *decide_always(void *unused) {
   (void)unused;
   char *error = NULL;
@@ -1284,6 +1375,7 @@ int main(int count, char **arguments) {
   number_ids(arguments[1]);
   files_and_snapshots(arguments[1]);
   unknown_zones(arguments[1]);
+  replays(arguments[1]);
   threads();
   if (failures == 0) puts("functions: every function answers");
   return failures > 0;

@@ -46,6 +46,13 @@ static void round_of_calls(void) {
   char *json = NULL;
   OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, NULL, &error));
   pf_free(json);
+  const pf_file file = {{"m.ndjson", 8}, {ndjson, strlen(ndjson)}};
+  const pf_traffic traffic = {.struct_size = sizeof traffic, .messages = &file, .message_count = 1};
+  pf_result *result = NULL;
+  OK(pf_replay(engine, &traffic, NULL, 0, NULL, &result, &error));
+  OK(pf_result_html(result, NULL, 0, &json, NULL, &error));
+  pf_free(json);
+  pf_result_free(result);
   OK(pf_update(engine, "{\"kind\":\"user\",\"id\":\"new\"}\n", 27, NOON, NULL, &error));
   pf_engine *none = NULL;
   CHECK(pf_open_bytes("{", 1, &options, &none, &error) == PF_INVALID);

@@ -346,6 +346,58 @@ METHOD(evaluate) {
   return take_text(text, text_size, &stamp);
 }
 
+/* Takes files, tuples of a name and of the content as bytes or None, from a tuple of them, which lives
+** on. Memory to be freed; NULL when there is an error. */
+static pf_file *files_of(PyObject *tuple, size_t *count) {
+  *count = (size_t)PyTuple_Size(tuple);
+  pf_file *files = calloc(*count + 1, sizeof *files);
+  if (!files) return (pf_file *)PyErr_NoMemory();
+  for (size_t index = 0; index < *count; index++) {
+    pf_file *file = &files[index];
+    Py_ssize_t name_size, size = 0;
+    if (!PyArg_ParseTuple(
+          PyTuple_GetItem(tuple, (Py_ssize_t)index), "y#z#", &file->name.bytes, &name_size,
+          &file->content.bytes, &size)) {
+      free(files);
+      return NULL;
+    }
+    file->name.size = (size_t)name_size;
+    file->content.size = (size_t)size;
+  }
+  return files;
+}
+
+/* pf_replay() or pf_compare(). */
+static PyObject *run(PyObject *object, PyObject *arguments, __typeof__(&pf_replay) function) {
+  PyObject *parts[3], *progress;
+  const char *options;
+  Py_ssize_t size;
+  PyTypeObject *type = &PyTuple_Type;
+  PARSE(
+    "(O!O!O!)y#O", type, &parts[0], type, &parts[1], type, &parts[2], &options, &size, &progress);
+  pf_traffic traffic = {.struct_size = sizeof traffic};
+  pf_result *result = NULL;
+  char *error = NULL;
+  int status = PF_OK;
+  if (
+    (traffic.messages = files_of(parts[0], &traffic.message_count))
+    && (traffic.presence = files_of(parts[1], &traffic.presence_count))
+    && (traffic.changes = files_of(parts[2], &traffic.change_count))) {
+    const pf_watch watch = {ask, progress};
+    Py_BEGIN_ALLOW_THREADS
+    status = function(ENGINE, &traffic, options, (size_t)size, &watch, &result, &error);
+    Py_END_ALLOW_THREADS
+  }
+  free((void *)traffic.messages);
+  free((void *)traffic.presence);
+  free((void *)traffic.changes);
+  if (status != PF_OK) return raise_error(status, error);
+  return result ? part_of(result_type, result, object) : NULL;
+}
+
+METHOD(replay) { return run(object, arguments, pf_replay); }
+METHOD(compare) { return run(object, arguments, pf_compare); }
+
 METHOD(explain) {
   const char *messages, *user;
   Py_ssize_t size, user_size;
@@ -384,6 +436,7 @@ static PyMethodDef methods[] = {
   ENTRY(messages_read_arrow, METH_VARARGS), ENTRY(decide_at, METH_VARARGS),
   ENTRY(batch_size, METH_VARARGS), ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
   ENTRY(evaluate, METH_VARARGS), ENTRY(explain, METH_VARARGS), ENTRY(next_change, METH_VARARGS),
+  ENTRY(replay, METH_VARARGS), ENTRY(compare, METH_VARARGS),
   {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, engine_dealloc}, {Py_tp_methods, methods}, {0, NULL}};

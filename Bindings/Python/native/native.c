@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-PyTypeObject *engine_type, *messages_type, *relation_type, *batch_type;
+PyTypeObject *engine_type, *messages_type, *relation_type, *result_type, *batch_type;
 
 /* ----------------------------------------------------------------------------------------- Values */
 
@@ -240,6 +240,7 @@ PyObject *part_of(PyTypeObject *type, void *owned, PyObject *engine) {
   if (!self) {
     if (type == messages_type) pf_messages_free(owned);
     if (type == relation_type) pf_relation_free(owned);
+    if (type == result_type) pf_result_free(owned);
     if (type == batch_type) pf_batch_free(owned);
     return NULL;
   }
@@ -298,6 +299,37 @@ static PyMethodDef relation_methods[] = {
   {"held", relation_held, METH_NOARGS, NULL},
   {NULL, NULL, 0, NULL}};
 PART(relation, Py_tp_methods, relation_methods)
+
+/* Bytes that C gave, which are freed. */
+static PyObject *take_bytes(char *text, size_t size) {
+  PyObject *found = PyBytes_FromStringAndSize(text, (Py_ssize_t)size);
+  pf_free(text);
+  return found;
+}
+
+static PyObject *result_json(PyObject *object, PyObject *unused) {
+  (void)unused;
+  char *json;
+  size_t size;
+  CALL(pf_result_json, ((Part *)object)->owned, &json, &size);
+  return take_bytes(json, size);
+}
+
+static PyObject *result_html(PyObject *object, PyObject *arguments) {
+  const char *options;
+  Py_ssize_t options_size;
+  char *html;
+  size_t size;
+  if (!PyArg_ParseTuple(arguments, "y#", &options, &options_size)) return NULL;
+  CALL(pf_result_html, ((Part *)object)->owned, options, (size_t)options_size, &html, &size);
+  return take_bytes(html, size);
+}
+
+static PyMethodDef result_methods[] = {
+  {"json", result_json, METH_NOARGS, NULL},
+  {"html", result_html, METH_VARARGS, NULL},
+  {NULL, NULL, 0, NULL}};
+PART(result, Py_tp_methods, result_methods)
 
 static PyObject *batch_count(PyObject *object, void *unused) {
   (void)unused;
@@ -376,6 +408,7 @@ static int add_all(PyObject *module) {
     add_type(module, "Engine", &engine_spec, &engine_type) ||
     add_type(module, "Messages", &messages_spec, &messages_type) ||
     add_type(module, "Relation", &relation_spec, &relation_type) ||
+    add_type(module, "Result", &result_spec, &result_type) ||
     add_type(module, "Batch", &batch_spec, &batch_type);
 }
 

@@ -109,6 +109,15 @@ public final class FanoutService: Sendable {
   /// The app's settings.
   public var app: AppSettings { engine.app }
 
+  /// How people and conversations are displayed.
+  ///
+  /// - Throws: what the backend throws when it cannot read that.
+  public var content: ContentDirectory {
+    get throws {
+      live == nil ? contentState.withLock { $0.directory } : try backend.content()
+    }
+  }
+
   /// Renders the content of pushes, by the current settings.
   public var renderer: ContentRenderer {
     live.map { withTemplates($0.renderer) } ?? contentState.withLock { $0.renderer }

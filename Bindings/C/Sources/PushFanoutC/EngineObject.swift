@@ -13,20 +13,24 @@ public final class EngineObject: Sendable {
   let rules: RuleSet
   /// Whether it works on in a child of `fork`.
   let canFollowFork: Bool
+  /// What is done with time zones that the machine does not have, in changes of settings.
+  let unknownZones: UnknownZones
   /// Opens the same settings again, on one thread if there are no others; nil when they are no
   /// longer there.
   let reopen: (@Sendable (_ hasLostThreads: Bool) throws -> EngineObject)?
 
   /// - Parameters:
   ///   - usesStore: whether changes go to a store, which has threads of its own.
+  ///   - zones: what is done with time zones that the machine does not have, in changes of settings.
   ///   - reopen: opens the same settings again.
   public init(
-    _ service: FanoutService, usesStore: Bool = false,
+    _ service: FanoutService, usesStore: Bool = false, unknownZones zones: UnknownZones,
     reopen: (@Sendable (_ hasLostThreads: Bool) throws -> EngineObject)?
   ) {
     self.service = service
     engine = service.engine
     rules = service.app.rules
+    unknownZones = zones
     canFollowFork = !usesStore && service.engine.threads == 1
     self.reopen = reopen
   }
@@ -113,14 +117,15 @@ extension EngineObject {
     var paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
     paths.unknownZones = unknownZones(threads, else: .fail)
     return EngineObject(
-      try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
+      try FanoutService(paths, threads: Self.threads(threads)), unknownZones: paths.unknownZones,
+      reopen: nil)
   }
 
   static func open(paths: SettingsPaths, threads: Int32) throws -> EngineObject {
     var read = paths
     read.unknownZones = unknownZones(threads, else: .fail)
     return EngineObject(
-      try FanoutService(read, threads: Self.threads(threads))
+      try FanoutService(read, threads: Self.threads(threads)), unknownZones: read.unknownZones
     ) { hasLostThreads in
       try open(paths: paths, threads: options(threads, hasLostThreads))
     }
@@ -132,7 +137,9 @@ extension EngineObject {
     let engine = try Fanout(
       snapshot: path, identity: identity, threads: Self.threads(threads),
       unknownZones: unknownZones(threads))
-    return EngineObject(FanoutService(engine)) { hasLostThreads in
+    return EngineObject(
+      FanoutService(engine), unknownZones: unknownZones(threads, else: .fail)
+    ) { hasLostThreads in
       try open(snapshot: path, identity, threads: options(threads, hasLostThreads))
     }
   }
@@ -147,7 +154,9 @@ extension EngineObject {
       paths.settings.append(stream.rows.rawValue)
       paths.streams[stream.rows.rawValue] = stream
     }
-    return EngineObject(try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
+    return EngineObject(
+      try FanoutService(paths, threads: Self.threads(threads)), unknownZones: paths.unknownZones,
+      reopen: nil)
   }
 }
 

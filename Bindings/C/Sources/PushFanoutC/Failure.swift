@@ -1,7 +1,9 @@
 public import CPushFanoutABI
 internal import PushFanout
 internal import PushFiles
+internal import PushReplay
 internal import PushService
+internal import QuietTime
 
 /// Where a function writes what is wrong; nil if the caller does not want to know.
 public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
@@ -42,6 +44,8 @@ private func status(of error: any Error) -> Int32 {
   case let error as SnapshotError: status(of: error.problem)
   case let error as ServiceError: status(of: error)
   case is OutputProblem: PF_IO
+  case is OptionProblem, is WhatIf.Problem: PF_INVALID
+  case is ZoneDataError: PF_TIME_ZONES
   default: PF_INTERNAL
   }
 }

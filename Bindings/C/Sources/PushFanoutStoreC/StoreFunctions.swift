@@ -4,6 +4,7 @@ public import PushFanoutC
 internal import PushService
 public import PushStore
 internal import PushStoreService
+internal import QuietTime
 
 @c @implementation
 public func pf_store_abi_version() -> Int32 { PF_ABI_VERSION }
@@ -40,7 +41,10 @@ private func open(
       path, access, threads: EngineObject.threads(threads),
       unknownZones: EngineObject.unknownZones(threads))
     let again: SettingsStore.Access = if case .read = access { .read } else { .write }
-    return EngineObject(try FanoutService(StoreBackend(store)), usesStore: true) { hasLostThreads in
+    return EngineObject(
+      try FanoutService(StoreBackend(store)), usesStore: true,
+      unknownZones: EngineObject.unknownZones(threads, else: .fail)
+    ) { hasLostThreads in
       guard !hasLostThreads else {
         throw CallError(
           "\(path): a store cannot be opened again in a child of fork(); open its snapshot, or the "

@@ -26,24 +26,31 @@ from .engine import Fanout
 from .errors import Error, UnknownTimeZoneWarning
 from .messages import MessageInfo, Messages
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
+from .replaying import CompareResult, Figures, Page, ReplayResult, compare, replay
 
 __all__ = [
     "OUTCOMES",
     "REGISTRY_VERSION",
     "Batch",
     "Change",
+    "CompareResult",
     "Decision",
     "Decisions",
     "Error",
     "Evaluated",
     "Explanation",
     "Fanout",
+    "Figures",
     "MessageInfo",
     "Messages",
     "Outcome",
+    "Page",
+    "ReplayResult",
     "Row",
     "Rows",
     "Stamp",
     "UnknownTimeZoneWarning",
     "__version__",
+    "compare",
+    "replay",
 ]

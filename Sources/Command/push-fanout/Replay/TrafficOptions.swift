@@ -60,7 +60,7 @@ struct ResultOptions: ParsableArguments {
     help: ArgumentHelp(
       "How many pushes the provider takes, like 10000/s: when more come, and how they queue.",
       valueName: "rate"))
-  var rateLimit: PushRate?
+  var rateLimit: RateArgument?
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
@@ -70,13 +70,11 @@ struct ResultOptions: ParsableArguments {
 }
 
 /// Pushes a second, `10000/s`.
-struct PushRate: ExpressibleByArgument {
+struct RateArgument: ExpressibleByArgument {
   let perSecond: Int
 
   init?(argument: String) {
-    guard argument.hasSuffix("/s"), let perSecond = Int(argument.dropLast(2)),
-      (1...1_000_000_000_000).contains(perSecond)
-    else { return nil }
-    self.perSecond = perSecond
+    guard let rate = PushRate(argument) else { return nil }
+    perSecond = rate.perSecond
   }
 }

@@ -3,7 +3,6 @@ import PushFanout
 import PushFiles
 import PushModel
 import PushSupport
-import QuietTime
 
 /// Messages: NDJSON, or CSV by its name or with `csv:` in front.
 struct MessagesPath: FileArgument {
@@ -68,40 +67,14 @@ struct MessageFormOptions: ParsableArguments {
   func options(
     _ paths: [MessagesPath], _ slice: SliceOptions, users: [String]
   ) throws -> MessageOptions {
-    var options = MessageOptions()
-    if let delimiter { options.delimiter = try Self.delimiter(delimiter) }
-    if let columns {
-      do throws(ColumnNames.Mistake) {
-        options.columns = try ColumnNames(ofMessages: columns)
-      } catch {
-        throw ValidationError("--columns \(columns): \(error.reason).")
-      }
-    }
-    options.zone = try zone.map { try Self.table($0) }
-    options.slice = try slice.slice(in: options.zone, users: users)
-    let isForCSV = delimiter != nil || columns != nil || zone != nil && !slice.hasInstants
-    if isForCSV, !paths.contains(where: { FileKind(path: $0.name) == .csv }) {
-      throw ValidationError(
-        "--delimiter, --columns and --zone are for CSV; for a file of another name write csv:FILE.")
-    }
-    return options
-  }
-
-  private static func delimiter(_ text: String) throws -> UInt8 {
-    if text == "tab" || text == "\\t" { return UInt8(ascii: "\t") }
-    let bytes = Array(text.utf8)
-    let isTaken = "\"\r\n".contains(text) || text.contains { $0.isLetter || $0.isNumber }
-    guard bytes.count == 1, bytes[0] < 0x80, !isTaken else {
-      throw ValidationError(
-        "--delimiter \(text) is not one character like ';' or '|', or the word tab.")
-    }
-    return bytes[0]
-  }
-
-  private static func table(_ name: String) throws -> ZoneTable {
-    do throws(ZoneDataError) { return try ZoneTable(named: name) } catch {
-      guard case .unknownName = error else { throw error }
-      throw ValidationError("--zone \(name) is not a time zone; give an IANA name.")
+    var texts = MessageOptionTexts(prefix: "--")
+    (texts.delimiter, texts.columns, texts.zone) = (delimiter, columns, zone)
+    (texts.from, texts.to) = (slice.from, slice.to)
+    (texts.conversations, texts.users) = (slice.conversation, users)
+    do {
+      return try texts.options(hasCSV: paths.contains { FileKind(path: $0.name) == .csv })
+    } catch let problem as OptionProblem {
+      throw ValidationError("\(problem).")
     }
   }
 }
@@ -122,39 +95,6 @@ struct SliceOptions: ParsableArguments {
     parsing: .upToNextOption,
     help: ArgumentHelp("Only messages of these conversations.", valueName: "id"))
   var conversation: [String] = []
-
-  var hasInstants: Bool { from != nil || to != nil }
-
-  func slice(in zone: ZoneTable?, users: [String]) throws -> MessageSlice {
-    var slice = MessageSlice()
-    slice.from = try from.map { try Self.instant("--from", $0, zone) }
-    slice.to = try to.map { try Self.instant("--to", $0, zone) }
-    if let from = slice.from, let to = slice.to, from >= to {
-      throw ValidationError("--from \(self.from ?? "") is not before --to \(self.to ?? "").")
-    }
-    slice.conversations = Set(conversation.map { Identifier($0) })
-    slice.users = Set(users.map { Identifier($0) })
-    return slice
-  }
-
-  private static func instant(
-    _ option: String, _ text: String, _ zone: ZoneTable?
-  ) throws -> Instant {
-    if let instant = Instant(text: text) { return instant }
-    guard
-      let local = Instant.localMilliseconds(text) ?? Instant.localMilliseconds(text + " 00:00")
-    else {
-      throw ValidationError(
-        "\(option) \(text) is not an instant; give a day like 2024-06-03, a time like "
-          + "2024-06-03T12:00 or 2024-06-03T12:00:00Z, or Unix milliseconds.")
-    }
-    guard let seconds = zone.map({ $0.firstSecond(ofLocal: local.seconds) }) ?? local.seconds,
-      let instant = Instant(exactMilliseconds: seconds * 1000 + local.milliseconds)
-    else {
-      throw ValidationError("\(option) \(text) does not exist in \(zone?.name ?? "UTC").")
-    }
-    return instant
-  }
 }
 
 /// For whom messages are decided.

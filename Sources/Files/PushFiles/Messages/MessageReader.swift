@@ -45,10 +45,10 @@ public final class MessageReader {
   ///   ends in `.gz`.
   /// - Throws: as ``init(path:rules:)``.
   public convenience init(
-    _ bytes: [UInt8], name: String = "messages.ndjson", rules: RuleSet
+    _ bytes: [UInt8], name: String = "messages.ndjson", rules: RuleSet,
+    _ options: MessageOptions = MessageOptions()
   ) throws(FileProblem) {
-    try self.init(
-      .bytes(bytes, name: name), FileKind(path: name), rules, MessageOptions())
+    try self.init(.bytes(bytes, name: name), FileKind(path: name), rules, options)
   }
 
   private init(

@@ -42,9 +42,10 @@ public final class SettingsChangeReader {
   ///
   /// - Throws: as ``init(path:rules:)``.
   public convenience init(
-    _ bytes: [UInt8], name: String = "changes.ndjson", rules: RuleSet
+    _ bytes: [UInt8], name: String = "changes.ndjson", rules: RuleSet,
+    unknownZones: UnknownZones = .fail
   ) throws(FileProblem) {
-    try self.init(.bytes(bytes, name: name), rules, .fail)
+    try self.init(.bytes(bytes, name: name), rules, unknownZones)
   }
 
   private init(

@@ -139,8 +139,9 @@ enum ChangeCondition: Sendable {
   private static func checkStrangeCondition(_ text: String) throws(Mistake) {
     let front = text.prefix { $0.isLetter }
     let behind = text[front.endIndex...]
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard comparison(in: behind) != nil,
-      text.contains(".everyone.") || text.contains(".unset.")
+      parts.dropFirst().dropLast().contains(where: { $0 == "everyone" || $0 == "unset" })
     else { return }
     throw Mistake(
       reason: "\"\(front)\" is not a condition; "

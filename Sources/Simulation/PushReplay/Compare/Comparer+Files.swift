@@ -14,12 +14,12 @@ extension Comparer {
   ///   - progress: called now and then with what has been compared, and the share of the messages'
   ///     files that has been read, 0...1; nil when their sizes are not known.
   ///   - world: loads the world as it is without changes; called once.
-  /// - Throws: what `world` or `people` throws, `FileProblem`, ``WhatIf/Problem``, or
+  /// - Throws: what `world`, `people` or `progress` throws, `FileProblem`, ``WhatIf/Problem``, or
   ///   ``FanoutError/unknownTimeZone(_:)`` for that of the options.
   public static func compare(
     _ files: ReplayFiles, a: [WhatIf], b: [WhatIf], _ options: CompareOptions = CompareOptions(),
     people: PeopleRows? = nil,
-    progress: (_ done: ReplayProgress, _ share: Double?) -> Void = { _, _ in },
+    progress: (_ done: ReplayProgress, _ share: Double?) throws -> Void = { _, _ in },
     world: () throws -> Fanout
   ) throws -> CompareResult {
     let first = try world()
@@ -40,7 +40,7 @@ extension Comparer {
         try events.refuse(error)
       }
       count += 1
-      if count & 0xFF == 0 { progress(comparer.progress, events.progress) }
+      if count & 0xFF == 0 { try progress(comparer.progress, events.progress) }
     }
     var result = comparer.finish()
     try people?.write(isCompared: true, comparer.forEachPerson)

@@ -1,12 +1,12 @@
-internal import PushFanout
-internal import PushFiles
-internal import PushModel
+package import PushFanout
+package import PushFiles
+package import PushModel
 internal import PushSupport
 
 /// Reads events on a thread of its own, ahead of what is done with them.
 ///
 /// - Memory: some thousand events.
-final class EventsAhead {
+package final class EventsAhead {
   /// What was read.
   private enum Item: Sendable {
     /// Of presence, with the user's index, if the engine knew the user when it was read.
@@ -77,19 +77,19 @@ final class EventsAhead {
   private let pipeline: OrderedPipeline<Reader, Void, Piece>
   /// The index of the user of the event that was read last, if it is one of presence and the user was
   /// known.
-  private(set) var user: UserIndex?
+  package private(set) var user: UserIndex?
   private let skipped: ((FileProblem) -> Void)?
   private var piece = Piece()
   private var current: ReplayEvents.Location?
   /// Bad lines that were left out.
-  private(set) var skippedCount = 0
+  package private(set) var skippedCount = 0
 
   /// Opens the files, as ``ReplayEvents`` does.
   ///
   /// - Parameters:
   ///   - fanout: knows the users of presence; nil if their indices are not asked for.
   ///   - isPaced: whether the events are waited for, so that few are read ahead.
-  init(
+  package init(
     _ files: ReplayFiles, rules: RuleSet, on fanout: Fanout? = nil, isPaced: Bool = false,
     skipped: ((FileProblem) -> Void)?
   ) throws(FileProblem) {
@@ -108,7 +108,7 @@ final class EventsAhead {
   /// The next event; nil when there is none.
   ///
   /// - Throws: what is wrong with a line, unless it is left out.
-  func next() throws(FileProblem) -> ReplayEvent? {
+  package func next() throws(FileProblem) -> ReplayEvent? {
     while true {
       switch piece.items.popLast() {
       case .event(let event, let location, let user)?:
@@ -127,13 +127,13 @@ final class EventsAhead {
   }
 
   /// Whether the event that was read last is a message that replies to another.
-  var isReply: Bool { current?.isReply ?? false }
+  package var isReply: Bool { current?.isReply ?? false }
 
   /// A problem of the event that was read last, at its line; it is reported if such lines are left
   /// out.
   ///
   /// - Throws: the problem, if it is not.
-  func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
+  package func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
     guard let current else { return }
     try leaveOut(current.leftOut(problem))
   }
@@ -145,5 +145,5 @@ final class EventsAhead {
 
   /// The share of the messages' files that has been read, 0...1; nil when their sizes are not
   /// known.
-  var progress: Double? { piece.progress }
+  package var progress: Double? { piece.progress }
 }

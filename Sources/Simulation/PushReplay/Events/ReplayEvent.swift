@@ -36,6 +36,9 @@ public struct ReplayFiles: Sendable {
   /// How messages are read, and which count.
   public var options = MessageOptions()
 
+  /// The bytes that are read instead of files, by their names.
+  public var contents: [String: [UInt8]] = [:]
+
   /// Files by their paths; `-` is standard input, `csv:-` CSV on it.
   public init(messages: [String], presence: [String] = [], changes: [String] = []) {
     self.messages = messages
@@ -118,13 +121,18 @@ public final class ReplayEvents {
     end = files.options.slice.to
     var named: Set<String> = []
     for path in files.changes + files.presence + files.messages
-    where !named.insert(FileKind.file(named: path)).inserted {
+    where !named.insert(FileKind.file(named: path)).inserted && files.contents[path] == nil {
       try FileProblem.checkCanBeReadAgain(path)
     }
     let slice = files.options.slice
     for path in files.changes {
-      let reader = try SettingsChangeReader(
-        path: path, rules: rules, unknownZones: files.unknownZones)
+      let reader =
+        if let bytes = files.contents[path] {
+          try SettingsChangeReader(
+            bytes, name: path, rules: rules, unknownZones: files.unknownZones)
+        } else {
+          try SettingsChangeReader(path: path, rules: rules, unknownZones: files.unknownZones)
+        }
       inputs.append(
         Input(path, "change", mayBeSkipped: false, line: { reader.lineNumber }) {
           () throws(FileProblem) in
@@ -135,14 +143,24 @@ public final class ReplayEvents {
         })
     }
     for path in files.presence {
-      let reader = try PresenceReader(path: path)
+      let reader =
+        if let bytes = files.contents[path] {
+          try PresenceReader(bytes, name: path)
+        } else {
+          try PresenceReader(path: path)
+        }
       inputs.append(
         Input(path, "row", mayBeSkipped: true, line: { reader.lineNumber }) {
           () throws(FileProblem) in try reader.next().map { .presence($0) }
         })
     }
     for name in files.messages {
-      let reader = try MessageReader(path: name, rules: rules, files.options)
+      let reader =
+        if let bytes = files.contents[name] {
+          try MessageReader(bytes, name: name, rules: rules, files.options)
+        } else {
+          try MessageReader(path: name, rules: rules, files.options)
+        }
       let input = Input(
         reader.path, "message", mayBeSkipped: true, line: { reader.lineNumber },
         progress: { reader.progress }, byteCount: reader.byteCount,

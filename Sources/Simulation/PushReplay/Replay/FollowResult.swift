@@ -44,7 +44,9 @@ extension FollowResult {
       default: false
       }
     }
-    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+    // Not replacing(), which would link the machinery of regular expressions.
+    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+    return isPlain && !word.isEmpty ? word : "'\(parts.joined(separator: "'\\''"))'"
   }
 }
 

@@ -31,12 +31,14 @@ extension Replayer {
   ///     that has been read, 0...1 (nil when their sizes are not known), and whether the replay is
   ///     about to wait for the instant of the next event.
   /// - Throws: `FileProblem`, ``FanoutError/unknownTimeZone(_:)`` for that of the options, or what
-  ///   `heldRows` or `people` throws.
+  ///   `heldRows`, `people` or `progress` throws.
   public static func replay(
     _ files: ReplayFiles, on fanout: Fanout, _ options: ReplayOptions = ReplayOptions(),
     skipped: ((FileProblem) -> Void)? = nil, heldRows: HeldRows? = nil,
     people: PeopleRows? = nil,
-    progress: (_ done: ReplayProgress, _ share: Double?, _ isWaiting: Bool) -> Void = { _, _, _ in }
+    progress: (_ done: ReplayProgress, _ share: Double?, _ isWaiting: Bool) throws -> Void = {
+      _, _, _ in
+    }
   ) throws -> ReplayResult {
     try files.options.slice.apply(to: fanout, mayCome: !files.changes.isEmpty)
     let events = try EventsAhead(
@@ -62,7 +64,7 @@ extension Replayer {
       let isBefore = files.options.slice.from.map { event.at < $0 } ?? false
       if !isBefore, pace.mustWait(for: event.at) {
         replayer.flush()
-        progress(replayer.progress, events.progress, true)
+        try progress(replayer.progress, events.progress, true)
         pace.wait(for: event.at)
       }
       do throws(FileProblem.Problem) { try replayer.add(event, of: events.user) } catch {
@@ -70,7 +72,7 @@ extension Replayer {
       }
       if let failure { throw failure }
       count += 1
-      if count & 0xFFF == 0 { progress(replayer.progress, events.progress, false) }
+      if count & 0xFFF == 0 { try progress(replayer.progress, events.progress, false) }
     }
     var result = replayer.finish()
     try people?.write(isCompared: false, replayer.forEachPerson)

@@ -12,6 +12,7 @@
 **   pf_answer    the decision for one message. Made once, used for many messages.
 **   pf_batch     the decisions for many messages, in arrays.
 **   pf_relation  the decisions for many messages as Arrow streams.
+**   pf_result    what a replay or a comparison came to.
 **
 **   pf_engine *engine;
 **   pf_answer *answer;
@@ -47,7 +48,7 @@
 **
 ** THREADS
 **
-** Any number of threads may use one pf_engine, pf_messages or pf_relation at the same time.
+** Any number of threads may use one pf_engine, pf_messages, pf_relation or pf_result at once.
 ** pf_update() may be called while other threads decide; a decision sees all changes of an update or
 ** none. One pf_answer may be read by several threads at a time, but decided into by one, while no
 ** other uses it: have one for each thread. A handle is freed when no other call uses it and never
@@ -57,7 +58,7 @@
 ** FORK
 **
 ** In a child of fork(), engines that were opened before it are refused with PF_FORKED, as are
-** answers, messages and relations that belong to them: threads of the parent may have held locks,
+** answers, messages, relations and results that belong to them: threads of the parent may have held locks,
 ** and the threads of the library do not exist there. pf_reopen() opens the same settings again.
 ** Only an engine with `threads` = 1 works on in the child, provided that no call used it during the
 ** fork. What is opened in a child of a process that has used several threads uses one thread.
@@ -585,6 +586,70 @@ int pf_evaluate(
 int pf_evaluate_watched(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   const pf_watch *watch, char **text, size_t *text_size, pf_stamp *stamp, char **error);
+
+/* --------------------------------------------------------------------------------------- Replays */
+
+/* A file: the one at a path that `name` is, or `content`, which is read as a file of that name would
+** be. */
+typedef struct pf_file {
+  pf_text name;
+  pf_text content; /* absent: the file at the path is read */
+} pf_file;
+
+/* What happens along time (docs/replay.md): files of messages, of presence (CSV) and of changes of
+** settings (NDJSON), each sorted by time. Files of messages are NDJSON, or CSV if the name ends in
+** .csv or has csv: in front. Content of blank lines alone is nothing. */
+typedef struct pf_traffic {
+  size_t struct_size; /* sizeof(pf_traffic) */
+  const pf_file *messages;
+  size_t message_count;
+  const pf_file *presence;
+  size_t presence_count;
+  const pf_file *changes;
+  size_t change_count;
+} pf_traffic;
+
+/* What a replay or a comparison came to. */
+typedef struct pf_result pf_result;
+
+/* Replays traffic from the current settings of an engine on, which stays as it is: what
+** `push-fanout replay` does.
+**
+** options    a JSON object of options of that command, by their names: flags "hold", "per-person",
+**            "skip-invalid"; texts "time-zone", "rate-limit", "follow-user", "follow-conversation",
+**            "from", "to", "delimiter", "columns", "zone"; lists of texts "conversation", "user".
+**            No bytes are no options.
+** watch      asks meanwhile, with the messages that were decided; may be NULL
+**
+** It works on all threads of the engine and one that reads, also for an engine of one thread. So it
+** is PF_FORKED in a child of a process that has used several threads. */
+int pf_replay(
+  const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,
+  const pf_watch *watch, pf_result **result, char **error);
+
+/* Replays traffic in two worlds, which are the current settings of an engine with changes: what
+** `push-fanout compare` does. There are no changes of settings along time in it.
+**
+** options    as of pf_replay(), of this command: lists of texts "a", "b", "conversation", "user"; texts
+**            "name-a", "name-b", "time-zone", "rate-limit", "from", "to", "delimiter", "columns",
+**            "zone"; the whole number "top". "b" must be there. */
+int pf_compare(
+  const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,
+  const pf_watch *watch, pf_result **result, char **error);
+
+/* The result as JSON (docs/replay.md and docs/compare.md, "The result file"), terminated; freed with
+** pf_free(). */
+int pf_result_json(const pf_result *result, char **json, size_t *json_size, char **error);
+
+/* The page of the result: what `push-fanout report` writes, terminated; freed with pf_free().
+**
+** options    a JSON object of options of that command, by their names: texts "title", "note",
+**            "price-per-million"; the flag "print-figures". No bytes are no options. */
+int pf_result_html(
+  const pf_result *result, const char *options, size_t size, char **html, size_t *html_size,
+  char **error);
+
+void pf_result_free(pf_result *result);
 
 /* ----------------------------------------------------------------------------------------- Arrow */
 

@@ -21,6 +21,7 @@ typedef struct pf_handle {
 #define PF_KIND_messages 2
 #define PF_KIND_answer 3
 #define PF_KIND_relation 4
+#define PF_KIND_result 5
 
 /* The object of a handle that was checked. */
 static inline pf_object pf_object_of(const void *handle) {
@@ -167,6 +168,21 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
   X(relation, relation_users,                                                                      \
     (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
     (relation, stream, error))                                                                     \
+  X(engine, replay,                                                                                \
+    (const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,         \
+     const pf_watch *watch, pf_result **result, char **error),                                     \
+    (engine, traffic, options, size, watch, result, error))                                        \
+  X(engine, compare,                                                                               \
+    (const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,         \
+     const pf_watch *watch, pf_result **result, char **error),                                     \
+    (engine, traffic, options, size, watch, result, error))                                        \
+  X(result, result_json,                                                                           \
+    (const pf_result *result, char **json, size_t *json_size, char **error),                       \
+    (result, json, json_size, error))                                                              \
+  X(result, result_html,                                                                           \
+    (const pf_result *result, const char *options, size_t size, char **html, size_t *html_size,    \
+     char **error),                                                                                \
+    (result, options, size, html, html_size, error))                                               \
   X(relation, relation_held,                                                                       \
     (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
     (relation, stream, error))

@@ -1,8 +1,9 @@
-internal import PushFanout
-public import PushFiles
-public import PushModel
-public import PushWorkload
-internal import QuietTime
+import PushFanout
+import PushFiles
+import PushModel
+import PushReplay
+import PushWorkload
+import QuietTime
 
 extension WorkloadProfile {
   /// Measures the rates of a world from files.
@@ -21,21 +22,9 @@ extension WorkloadProfile {
   ///   ``FanoutError/unknownZones(_:)`` for a sender whose time zone the system does not have, unless
   ///   the files ignore it: then the sender's clock is not known.
   /// - Complexity: O(bytes); memory for the settings and who writes where.
-  public static func measure(
-    _ files: ReplayFiles, of settings: FanoutSettings, leavingOut leftOut: Set<Identifier> = [],
-    skipped: ((FileProblem) -> Void)? = nil,
-    progress: (_ count: Int, _ share: Double?) -> Void = { _, _ in }
-  ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
-    try measure(
-      files, of: settings as any SettingsRecords, leavingOut: leftOut, skipped: skipped,
-      progress: progress)
-  }
-
-  /// The same of settings of any form.
-  package static func measure(
+  static func measure(
     _ files: ReplayFiles, of settings: any SettingsRecords, leavingOut leftOut: Set<Identifier>,
-    skipped: ((FileProblem) -> Void)?,
-    progress: (_ count: Int, _ share: Double?) -> Void
+    skipped: ((FileProblem) -> Void)?, progress: (_ count: Int, _ share: Double?) -> Void
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
     let events = try EventsAhead(files, rules: settings.app.rules, skipped: skipped)
     var profiler = WorkloadProfiler(
