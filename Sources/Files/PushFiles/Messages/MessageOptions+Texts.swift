@@ -3,6 +3,7 @@ internal import QuietTime
 
 /// What is wrong with an option, in a sentence without its end.
 public struct OptionProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The sentence.
   public let description: String
 
   /// A problem of a sentence.
