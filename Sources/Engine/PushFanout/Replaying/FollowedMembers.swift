@@ -29,6 +29,9 @@ internal import Synchronization
   /// some of these.
   private static let readsBeforeSorting = 8
 
+  /// How many members can be looked at in the time in which one is looked up.
+  private static let lookUpCost = 16
+
   private(set) var states: [UInt8]
   private var quiet: SchedulePhases
   /// The words that changed since the last message, in the order of changes.
@@ -162,7 +165,9 @@ internal import Synchronization
     } else {
       followWords(conversation, counting)
       if quiet !== before {
-        if quiet.day == before.day, isSorted(quiet.transitions, conversation) {
+        if quiet.day == before.day, areFew(since: before),
+          isSorted(quiet.transitions, conversation)
+        {
           followTransitions(from: before, conversation, counting)
         } else {
           readAll(conversation, counting)
@@ -237,6 +242,14 @@ internal import Synchronization
       for rank in ranks[(pattern == 0 ? 0 : ends[pattern - 1])..<ends[pattern]] { look(rank) }
     }
     for rank in moved { look(rank) }
+  }
+
+  /// Whether so few patterns have had a transition that it is faster to look their members up than to
+  /// look at all members one after the other.
+  private func areFew(since before: SchedulePhases) -> Bool {
+    let transitions = quiet.transitions
+    let count = transitions.entries(between: before.from, and: quiet.from).count
+    return count * Self.lookUpCost < transitions.patternCount
   }
 
   /// Whether members can be found by the patterns of a date's transitions, once that is worth it.
