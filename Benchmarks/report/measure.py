@@ -8,6 +8,7 @@ from pathlib import Path
 
 import commands
 import replay
+import timing
 import whole
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +53,7 @@ def day(quick, users, _push_data):
     (ROOT / SCRATCH).mkdir(parents=True, exist_ok=True)
     try:
         whole, ran = commands.measure(ROOT, SCRATCH, world, users, quick)
-    except commands.TimingError as error:
+    except timing.TimingError as error:
         raise MeasureError(str(error)) from None
     ran.append(run(
         [PEERS, "--day", "--messages", "all", "--rounds", "1" if quick else "3",
@@ -91,7 +92,7 @@ def whole_commands(quick, users, _push_data):
     try:
         parts, ran = whole.measure(
             ROOT, SCRATCH, f"Benchmarks/.build/commands-{users}", users, quick)
-    except commands.TimingError as error:
+    except timing.TimingError as error:
         raise MeasureError(str(error)) from None
     return {"machine": found, "commands": ran, "users": users, "parts": parts}
 

@@ -34,7 +34,7 @@ class Store:
              ["store", "export", "--store", self.store, "--output", folder / "out.ndjson"]),
             ("store backup", None,
              ["store", "backup", "--store", self.store, "--output", self.backup]),
-            ("store verify", VERIFY, ["store", "verify", self.backup]),
+            ("store verify", VERIFY, ["store", "verify", "--store", self.backup]),
             ("opening without a snapshot", OPENING,
              ["evaluate", "--store", self.backup, "--messages", message, "--format", "counts",
               "--output", folder / "counts.ndjson"]),
