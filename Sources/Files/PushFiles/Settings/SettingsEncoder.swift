@@ -92,7 +92,9 @@ public enum SettingsEncoder {
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
     _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
   ) -> [UInt8] {
-    Line(membersOf: conversation).end(user, kind, member, rules, nickname)
+    var line = Line()
+    line.add(Line(membersOf: conversation).bytes, user, kind, member, rules, nickname)
+    return line.bytes
   }
 }
 
@@ -102,7 +104,7 @@ package struct MemberLines {
   private let kinds: [Identifier: ConversationKind]
   private let content: ContentDirectory
   private let hasNicknames: Bool
-  private var bytes: [UInt8] = []
+  private var lines = Line()
   /// The beginning of the lines of a conversation's members.
   private var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
 
@@ -117,7 +119,7 @@ package struct MemberLines {
     self.kinds = kinds
     self.content = content
     hasNicknames = rules.fields.contains(.nickname)
-    bytes.reserveCapacity(count * 128)
+    lines.reserve(count * 128)
   }
 
   package mutating func add(
@@ -127,16 +129,13 @@ package struct MemberLines {
       last = (conversation, Line(membersOf: conversation).bytes, kinds[conversation] ?? .group)
     }
     guard let last else { return }
-    bytes.append(contentsOf: last.start)
-    var lines: [UInt8] = []
-    swap(&lines, &bytes)
-    bytes = Line(continuing: lines).end(
-      user, last.kind, member, rules,
+    lines.add(
+      last.start, user, last.kind, member, rules,
       hasNicknames ? content.nickname(of: user, in: conversation) : nil)
   }
 
   /// All lines.
-  package consuming func end() -> [UInt8] { bytes }
+  package consuming func end() -> [UInt8] { lines.bytes }
 }
 
 /// A JSON object as it is written.
@@ -149,8 +148,10 @@ private struct Line {
     add("kind", kind)
   }
 
-  /// Continues one at the end of others.
-  init(continuing lines: consuming [UInt8]) { bytes = lines }
+  /// Nothing yet.
+  init() {}
+
+  mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
   /// The beginning of a member's record.
   init(membersOf conversation: Identifier) {
@@ -158,18 +159,21 @@ private struct Line {
     add("conversation", conversation.text)
   }
 
-  /// The rest of a member's record.
-  consuming func end(
-    _ user: Identifier, _ kind: ConversationKind, _ member: MemberSettings, _ rules: RuleSet,
-    _ nickname: String?
-  ) -> [UInt8] {
+  /// Adds a member's record in place: a copy of many lines for each would take longer with each.
+  ///
+  /// - Parameter start: that of ``init(membersOf:)``.
+  mutating func add(
+    _ start: [UInt8], _ user: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
+    _ rules: RuleSet, _ nickname: String?
+  ) {
+    bytes.append(contentsOf: start)
     add("user", user.text)
     add("level", member.level)
     if rules.fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
     if kind != .thread { add("since", member.since) }
     if kind == .ultraGroup { add(member.channels) }
     if rules.fields.contains(.nickname), let nickname { add("nickname", nickname) }
-    return end()
+    bytes.append(contentsOf: "}\n".utf8)
   }
 
   /// The line, with its end.
