@@ -13,7 +13,7 @@ struct DeferredPushes {
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
   /// For each schedule, its next transition in seconds, and its level from then on as in
-  /// ``SchedulePhases/levels``; ``unknown`` until asked for.
+  /// ``SchedulePhases/phases``; ``unknown`` until asked for.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []

@@ -44,13 +44,10 @@ package struct OutcomeDifferences {
 }
 
 extension FanoutTimeline {
-  /// The most members of a conversation that are worth no ledger.
-  private static let countedPerMessageLimit = CachedConversation.readFromTablesLimit
-
   /// Whether the message that was decided last went to few members, or to nobody: these are counted
   /// one by one.
   package var isCountedByMember: Bool {
-    result.memberCount <= Self.countedPerMessageLimit || result.storage.isFromTables
+    result.memberCount <= CachedConversation.readFromTablesLimit || result.storage.isFromTables
   }
 
   /// Adds the message that was decided last to the ledger of its conversation, and where its outcomes

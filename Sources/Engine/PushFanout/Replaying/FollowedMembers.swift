@@ -148,7 +148,7 @@ internal import Synchronization
     changedWords = []
   }
 
-  /// Follows to the words and levels of a message.
+  /// Follows to the words and phases of a message.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
