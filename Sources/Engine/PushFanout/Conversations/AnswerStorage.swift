@@ -41,7 +41,7 @@ internal import Synchronization
         conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     }
   }
-  /// Whether the answer is from the words in the tables, rather than from ``conversation``.
+  /// Whether the answer is from the keys in the tables, rather than from ``conversation``.
   @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0

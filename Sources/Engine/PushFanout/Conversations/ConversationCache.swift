@@ -23,7 +23,7 @@ internal import Synchronization
   let byteLimit: Int
   /// See ``CachedConversation/countedPerMessageLimit``.
   let countedPerMessageLimit: Int
-  /// Conversations of up to this many members have no entry: their words are read in the tables. A
+  /// Conversations of up to this many members have no entry: their keys are read in the tables. A
   /// larger one gets an entry with its second message. 0: every conversation has an entry.
   let readFromTablesLimit: Int
 
@@ -114,12 +114,12 @@ internal import Synchronization
     return true
   }
 
-  /// Prefetches the words of entries that were prefetched: the first ones, and that of a member.
+  /// Prefetches the keys of entries that were prefetched: the first ones, and that of a member.
   ///
   /// - Parameter message: the conversation of each of `count` messages, and about where the member
   ///   stands, from 0 to 1.
   @inline(__always)
-  func prefetchWords(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
+  func prefetchKeys(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
     readGuard.reading {
       for index in 0..<count {
         let (conversation, position) = message(index)

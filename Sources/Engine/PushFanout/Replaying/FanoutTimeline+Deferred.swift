@@ -91,7 +91,7 @@ extension FanoutTimeline {
       limit: expiry(message), named: named)
   }
 
-  /// The conversation of the result, with words that hold for its version and instant.
+  /// The conversation of the result, with keys that hold for its version and instant.
   func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
@@ -155,7 +155,7 @@ extension FanoutTimeline {
       zone: { zones.zone(ofSchedule: $0) },
       release: { rank, messageClass, hasEvents in
         finder.release(
-          of: rank, hasEvents ? nil : conversation.word(rank), conversation.target, quiet,
+          of: rank, hasEvents ? nil : conversation.key(rank), conversation.target, quiet,
           messageClass, at: now, version)
       })
     if let known = conversation.guarded.withLock({ $0.observer as? FollowedMembers }) {
@@ -171,23 +171,23 @@ extension FanoutTimeline {
     of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
-      of: rank, word(rank, deferring), deferring.target, deferring.quiet, messageClass,
+      of: rank, key(rank, deferring), deferring.target, deferring.quiet, messageClass,
       at: result.instant, engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found
   }
 
-  /// A member's word; nil for one with a mute or a grace that has not ended.
-  private func word(_ rank: Int, _ deferring: Deferring) -> MemberWord? {
+  /// A member's key; nil for one with a mute or a grace that has not ended.
+  private func key(_ rank: Int, _ deferring: Deferring) -> MemberKey? {
     if let conversation = deferring.conversation {
-      return conversation.hasLaterEvent(rank) ? nil : conversation.word(rank)
+      return conversation.hasLaterEvent(rank) ? nil : conversation.key(rank)
     }
     let resolver = MemberResolver(engineVersion)
     let user = result.memberUsers[Int(result.row.start) + rank]
-    let word = resolver.lastingWord(of: user, rank, deferring.target)
+    let key = resolver.storedKey(of: user, rank, deferring.target)
     let begins = deferring.target.memberRow.hasStart(after: result.instant)
     return begins
-      ? word.map { _ in resolver.word(rank, deferring.target, at: result.instant) } : word
+      ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
   }
 
   /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated

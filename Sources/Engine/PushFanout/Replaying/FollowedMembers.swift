@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The states of a conversation's members at the last message of a timeline, and sums over them, kept
-/// up from message to message: the conversation notes each word that changes, the date's transitions
+/// up from message to message: the conversation notes each key that changes, the date's transitions
 /// say which patterns do, and what a member was counted as is taken off, and what the member is now is
 /// added.
 ///
@@ -9,11 +9,11 @@ internal import Synchronization
 ///   ``HeldPushes``.
 ///
 /// SAFETY: used by the one thread of the timeline that the conversation is of.
-@safe final class FollowedMembers: WordObserver, @unchecked Sendable {
-  private struct WordChange {
+@safe final class FollowedMembers: KeyObserver, @unchecked Sendable {
+  private struct KeyChange {
     let rank: UInt32
-    let before: MemberWord
-    let after: MemberWord
+    let before: MemberKey
+    let after: MemberKey
   }
 
   /// What members are counted as.
@@ -34,8 +34,8 @@ internal import Synchronization
 
   private(set) var states: [UInt8]
   private var quiet: SchedulePhases
-  /// The words that changed since the last message, in the order of changes.
-  private var changedWords: [WordChange] = []
+  /// The keys that changed since the last message, in the order of changes.
+  private var changedKeys: [KeyChange] = []
   /// Whether so many changed that they were not kept.
   private var isOutdated = false
   /// The ranks whose state changed since they were last taken, with repetitions; nil if nobody takes
@@ -68,7 +68,7 @@ internal import Synchronization
     unsafe [UInt8](unsafeUninitializedCapacity: conversation.count) { states, count in
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { histogram in
         guard let histogram = histogram.baseAddress else { return }
-        unsafe conversation.countWords(
+        unsafe conversation.countKeys(
           quiet.phases, into: histogram, states: states.baseAddress)
       }
       count = conversation.count
@@ -115,7 +115,7 @@ internal import Synchronization
     if let known = zones[key] { return known }
     var made = ZonePushes()
     for rank in states.indices where unsafe codes[Int(states[rank])] & 1 != 0 {
-      made.add(1, zone: counting.zone(conversation.word(rank).schedule))
+      made.add(1, zone: counting.zone(conversation.key(rank).schedule))
     }
     zones[key] = made
     return made
@@ -139,16 +139,16 @@ internal import Synchronization
 
   // MARK: Changes
 
-  /// Takes in that a word changes.
-  func note(_ rank: Int, from before: MemberWord, to after: MemberWord) {
+  /// Takes in that a key changes.
+  func note(_ rank: Int, from before: MemberKey, to after: MemberKey) {
     if isOutdated { return }
-    changedWords.append(WordChange(rank: UInt32(rank), before: before, after: after))
-    guard changedWords.count > max(64, states.count / 2) else { return }
+    changedKeys.append(KeyChange(rank: UInt32(rank), before: before, after: after))
+    guard changedKeys.count > max(64, states.count / 2) else { return }
     isOutdated = true
-    changedWords = []
+    changedKeys = []
   }
 
-  /// Follows to the words and phases of a message.
+  /// Follows to the keys and phases of a message.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
@@ -159,11 +159,11 @@ internal import Synchronization
     self.quiet = quiet
     if isOutdated || quiet.calendar != before.calendar || quiet.from < before.from {
       // What was counted is found anew when it is asked for.
-      (isOutdated, changedWords, ranks, moved) = (false, [], [], [])
+      (isOutdated, changedKeys, ranks, moved) = (false, [], [], [])
       (held, zones) = ([:], [:])
       readAll(conversation, counting)
     } else {
-      followWords(conversation, counting)
+      followKeys(conversation, counting)
       if quiet !== before {
         if quiet.day == before.day, areFew(since: before),
           isSorted(quiet.transitions, conversation)
@@ -177,8 +177,8 @@ internal import Synchronization
     if events != nil { followEvents(conversation, counting) }
   }
 
-  private func followWords(_ conversation: CachedConversation, _ counting: Counting) {
-    for change in changedWords {
+  private func followKeys(_ conversation: CachedConversation, _ counting: Counting) {
+    for change in changedKeys {
       let rank = Int(change.rank)
       if change.before.schedule != change.after.schedule {
         if !ranks.isEmpty { moved.append(change.rank) }
@@ -192,32 +192,32 @@ internal import Synchronization
       set(rank, change.after, conversation, counting)
       setHeld(rank, counting)
     }
-    changedWords.removeAll(keepingCapacity: true)
+    changedKeys.removeAll(keepingCapacity: true)
   }
 
-  /// Sets a member's state by a word and the levels of the message.
+  /// Sets a member's state by a key and the levels of the message.
   private func set(
-    _ rank: Int, _ word: MemberWord, _ conversation: CachedConversation, _ counting: Counting
+    _ rank: Int, _ key: MemberKey, _ conversation: CachedConversation, _ counting: Counting
   ) {
     set(
-      rank, unsafe word.state(quiet.phases, conversation.stateByBase), word, counting)
+      rank, unsafe key.state(quiet.phases, conversation.stateByBase), key, counting)
   }
 
-  private func set(_ rank: Int, _ state: UInt8, _ word: MemberWord, _ counting: Counting) {
+  private func set(_ rank: Int, _ state: UInt8, _ key: MemberKey, _ counting: Counting) {
     let before = states[rank]
     if state == before { return }
     states[rank] = state
     changedStates?.append(UInt32(rank))
     if zones.isEmpty { return }
-    let zone = counting.zone(word.schedule)
+    let zone = counting.zone(key.schedule)
     moveZones((zone, before), (zone, state))
   }
 
-  /// Looks at all members; their words are those that were followed to.
+  /// Looks at all members; their keys are those that were followed to.
   private func readAll(_ conversation: CachedConversation, _ counting: Counting) {
     let found = Self.states(conversation, quiet)
     forEachDifference(states, found) { rank in
-      set(rank, found[rank], conversation.word(rank), counting)
+      set(rank, found[rank], conversation.key(rank), counting)
       setHeld(rank, counting)
     }
     // Of others the push may have become due, and another one follow.
@@ -232,7 +232,7 @@ internal import Synchronization
     from before: SchedulePhases, _ conversation: CachedConversation, _ counting: Counting
   ) {
     func look(_ rank: UInt32) {
-      set(Int(rank), conversation.word(Int(rank)), conversation, counting)
+      set(Int(rank), conversation.key(Int(rank)), conversation, counting)
       if !held.isEmpty { setHeld(Int(rank), counting) }
     }
     for entry in quiet.transitions.entries(between: before.from, and: quiet.from) {
@@ -263,7 +263,7 @@ internal import Synchronization
       guard sorted.reads > Self.readsBeforeSorting else { return false }
     }
     let patterns = transitions.patterns
-    let pattern = { (rank: UInt32) in patterns[conversation.word(Int(rank)).schedule] }
+    let pattern = { (rank: UInt32) in patterns[conversation.key(Int(rank)).schedule] }
     ranks = Array(0..<UInt32(states.count)).sortedByDigits(pattern)
     ends = [Int](repeating: 0, count: transitions.patternCount)
     for rank in ranks { ends[Int(pattern(rank))] += 1 }

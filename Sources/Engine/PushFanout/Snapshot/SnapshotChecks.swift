@@ -78,10 +78,10 @@ struct SnapshotBounds {
     case .deviceLists:
       finding.isWrong = unsafe Self.any(start, count, notBelow: DeviceLists.limit(records: devices))
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
-    case .memberWords:
-      let limit = UInt32(min(schedules, MemberWord.scheduleCapacity) - 1)
+    case .memberKeys:
+      let limit = UInt32(min(schedules, MemberKey.scheduleCapacity) - 1)
       finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
-        MemberWord(bits: $0).schedule > limit ? 1 : 0
+        MemberKey(bits: $0).schedule > limit ? 1 : 0
       }
     case .packedMembers:
       finding.isWrong = unsafe Self.any(start, count, UInt8.self) {
