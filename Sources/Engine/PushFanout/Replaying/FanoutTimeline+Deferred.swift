@@ -112,10 +112,8 @@ extension FanoutTimeline {
     _ released: (Int64, Int) -> Void
   ) {
     let plan = deferring.plan
-    let pushes = following(conversation, deferring.quiet) {
-      $0.held(plan.messageClass, conversation, $1)
-    }
-    pushes.forEach { at, code, count in
+    let (members, counting) = followed(conversation, deferring.quiet)
+    members.held(plan.messageClass, counting).forEach { at, code, count in
       guard at <= deferring.limit else { return }
       held.add(code, count)
       released(at, count)
@@ -133,38 +131,23 @@ extension FanoutTimeline {
     }
   }
 
-  /// Calls `body` with the members of a conversation, followed to a message, and with what they are
-  /// counted as.
+  /// The members of a conversation, followed to the message that was decided last, and what they are
+  /// counted as there.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) the first time, and on another date.
-  func following<Value>(
-    _ conversation: CachedConversation, _ quiet: SchedulePhases,
-    _ body: (FollowedMembers, FollowedMembers.Counting) -> Value
-  ) -> Value {
-    let version = engineVersion
-    localPushes.prepare(version.tables)
-    deferred.prepare(quiet, version)
-    // Taken out meanwhile: both are asked for each member that changed.
-    let zones = localPushes
-    var finder = DeferredPushes()
-    swap(&finder, &deferred)
-    defer { swap(&finder, &deferred) }
-    let now = result.instant
+  func followed(
+    _ conversation: CachedConversation, _ quiet: SchedulePhases
+  ) -> (members: FollowedMembers, counting: FollowedMembers.Counting) {
     let counting = FollowedMembers.Counting(
-      zone: { zones.zone(ofSchedule: $0) },
-      release: { rank, messageClass, hasEvents in
-        finder.release(
-          of: rank, hasEvents ? nil : conversation.key(rank), conversation.target, quiet,
-          messageClass, at: now, version)
-      })
+      timeline: self, conversation: conversation, quiet: quiet)
     if let known = conversation.guarded.withLock({ $0.observer as? FollowedMembers }) {
-      known.follow(conversation, quiet, counting)
-      return body(known, counting)
+      known.follow(counting)
+      return (known, counting)
     }
-    let made = FollowedMembers(conversation, quiet)
+    let made = FollowedMembers(counting)
     conversation.guarded.withLock { $0.observer = made }
-    return body(made, counting)
+    return (made, counting)
   }
 
   private func release(
