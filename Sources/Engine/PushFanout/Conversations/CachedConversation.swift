@@ -42,8 +42,8 @@ internal import Synchronization
   let isOpen = Atomic<Bool>(false)
   /// Whether it was used since the cache last looked for what to evict.
   let isUsed = Atomic<Bool>(true)
-  /// The address of the cache's entry for another channel of the same conversation; 0 for none.
-  let next = Atomic<UInt>(0)
+  /// The cache's entry for another channel of the same conversation.
+  let next = ConversationCache.AtomicSlot()
   let count: Int
   let keys: UnsafeMutablePointer<Atomic<UInt32>>
   /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
