@@ -6,9 +6,9 @@ internal import Synchronization
 /// the order of users.
 ///
 /// A message needs the number of members in each state, and the states of its sender and of those
-/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the keys are read for each
-/// message. For larger ones a few *tallies* are kept, the numbers for as many instants. The log of
-/// transitions leads from one instant to another; the members of a schedule are counted by *runs*
+/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the keys are read for
+/// each message. For larger ones a few *tallies* are kept, the numbers for as many instants. The
+/// log of transitions leads from one instant to another; the members of a schedule are counted by *runs*
 /// of equal keys, so that a transition costs as many steps as the schedule's members have
 /// different bases, however many members there are.
 ///

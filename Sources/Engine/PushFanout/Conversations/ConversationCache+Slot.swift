@@ -31,8 +31,8 @@ extension ConversationCache {
 
   /// A ``Slot`` that some threads read while another changes it.
   ///
-  /// Who has stored without an entry, and then sees no reader (``ReadGuard``), may release the entry:
-  /// so all accesses are sequentially consistent.
+  /// An entry is released once it is in no slot and ``ReadGuard`` then finds no reader. So loads
+  /// and stores are sequentially consistent.
   @safe struct AtomicSlot: ~Copyable {
     /// 0, ``used``, or an address. Zeroed memory is an unused slot.
     private let bits = Atomic<UInt>(0)

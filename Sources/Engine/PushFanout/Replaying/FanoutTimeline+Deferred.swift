@@ -131,8 +131,8 @@ extension FanoutTimeline {
     }
   }
 
-  /// The members of a conversation, followed to the message that was decided last, and what they are
-  /// counted as there.
+  /// The members of a conversation, followed to the message that was decided last, and what they
+  /// are counted as there.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) the first time, and on another date.

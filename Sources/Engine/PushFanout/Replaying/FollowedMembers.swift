@@ -16,8 +16,8 @@ internal import Synchronization
     let after: MemberKey
   }
 
-  /// What members are counted as at a message: by zone, and by the instant of a later push. Either is
-  /// prepared where it is asked for.
+  /// What members are counted as at a message: by zone, and by the instant of a later push. Either
+  /// is prepared where it is asked for.
   struct Counting {
     let timeline: FanoutTimeline
     let conversation: CachedConversation
