@@ -24,7 +24,7 @@ struct CacheSizes: CustomTestStringConvertible, Sendable {
 
   /// All conversations are cached.
   static let cached = [CacheSizes(small: 0, table: 0), CacheSizes(small: .max, table: 0)]
-  /// The defaults, and no conversation cached but those whose words in the tables do not suffice.
+  /// The defaults, and no conversation cached but those whose keys in the tables do not suffice.
   static let all =
     cached + [
       CacheSizes(

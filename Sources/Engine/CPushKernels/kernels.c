@@ -161,28 +161,28 @@ void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t
   pk_bits_by(best_variant, table, input, words, count);
 }
 
-static inline uint8_t state(const uint32_t *word, const uint8_t *levels, size_t levelCount,
+static inline uint8_t state(const uint32_t *key, const uint8_t *phases, size_t phaseCount,
                             const uint8_t *states) {
-  uint32_t bits = __atomic_load_n(word, __ATOMIC_RELAXED);
+  uint32_t bits = __atomic_load_n(key, __ATOMIC_RELAXED);
   uint32_t schedule = bits >> 10;
-  uint32_t level = schedule < levelCount ? levels[schedule] : 0;
-  return states[level << 10 | (bits & 1023)];
+  uint32_t phase = schedule < phaseCount ? phases[schedule] : 0;
+  return states[phase << 10 | (bits & 1023)];
 }
 
-// How many words are prefetched while as many are counted: those of a conversation that has had no
+// How many keys are prefetched while as many are counted: those of a conversation that has had no
 // message for a while come from memory, of which the processor alone asks for too few lines ahead.
 enum { BLOCK = 512, LINE = 64 / sizeof(uint32_t) };
 
-static inline void prefetch_block(const uint32_t *words, size_t count) {
+static inline void prefetch_block(const uint32_t *keys, size_t count) {
   if (count > BLOCK) count = BLOCK;
-  for (size_t i = 0; i < count; i += LINE) __builtin_prefetch(words + i);
+  for (size_t i = 0; i < count; i += LINE) __builtin_prefetch(keys + i);
 }
 
 // Members mostly are in the same state as their neighbours. Four histograms, so that the increments
 // of neighbours do not wait for each other. Inlined twice: with and without storing states.
 __attribute__((always_inline)) static inline void
 count_states(const uint32_t *const *pages, size_t pageSize, size_t offset, size_t count,
-             const uint8_t *levels, size_t levelCount, const uint8_t *states, uint32_t *histogram,
+             const uint8_t *phases, size_t phaseCount, const uint8_t *states, uint32_t *histogram,
              size_t stateCount, uint8_t *output, int stores) {
   uint32_t others[3][256];
   int isSplit = count >= 32;
@@ -191,7 +191,7 @@ count_states(const uint32_t *const *pages, size_t pageSize, size_t offset, size_
     for (int k = 0; k < 3; k++) memset(others[k], 0, stateCount * sizeof **others);
   }
   while (count > 0) {
-    const uint32_t *words = *pages + offset;
+    const uint32_t *keys = *pages + offset;
     size_t left = pageSize - offset < count ? pageSize - offset : count;
     size_t run = left < BLOCK ? left : BLOCK;
     size_t i = 0;
@@ -205,18 +205,18 @@ count_states(const uint32_t *const *pages, size_t pageSize, size_t offset, size_
       prefetch_block(*pages + offset, pageSize - offset < count ? pageSize - offset : count);
     if (isSplit) {
       for (; i + 4 <= run; i += 4) {
-        uint8_t first = state(words + i, levels, levelCount, states);
+        uint8_t first = state(keys + i, phases, phaseCount, states);
         histogram[first]++;
         if (stores) output[i] = first;
         for (int k = 0; k < 3; k++) {
-          uint8_t next = state(words + i + k + 1, levels, levelCount, states);
+          uint8_t next = state(keys + i + k + 1, phases, phaseCount, states);
           others[k][next]++;
           if (stores) output[i + k + 1] = next;
         }
       }
     }
     for (; i < run; i++) {
-      uint8_t last = state(words + i, levels, levelCount, states);
+      uint8_t last = state(keys + i, phases, phaseCount, states);
       histogram[last]++;
       if (stores) output[i] = last;
     }
@@ -227,20 +227,20 @@ count_states(const uint32_t *const *pages, size_t pageSize, size_t offset, size_
       histogram[k] += others[0][k] + others[1][k] + others[2][k];
 }
 
-void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
+void pk_count(const uint32_t *keys, size_t count, const uint8_t *phases, size_t phaseCount,
               const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output) {
   memset(histogram, 0, stateCount * sizeof *histogram);
-  pk_count_pages(&words, SIZE_MAX, 0, count, levels, levelCount, states, histogram, stateCount, output);
+  pk_count_pages(&keys, SIZE_MAX, 0, count, phases, phaseCount, states, histogram, stateCount, output);
 }
 
 void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset, size_t count,
-                    const uint8_t *levels, size_t levelCount, const uint8_t *states,
+                    const uint8_t *phases, size_t phaseCount, const uint8_t *states,
                     uint32_t *histogram, size_t stateCount, uint8_t *output) {
   if (output)
-    count_states(pages, pageSize, offset, count, levels, levelCount, states, histogram, stateCount,
+    count_states(pages, pageSize, offset, count, phases, phaseCount, states, histogram, stateCount,
                  output, 1);
   else
-    count_states(pages, pageSize, offset, count, levels, levelCount, states, histogram, stateCount,
+    count_states(pages, pageSize, offset, count, phases, phaseCount, states, histogram, stateCount,
                  NULL, 0);
 }
 
@@ -250,24 +250,13 @@ uint32_t pk_sum_odd(const uint32_t *histogram, const uint8_t *codes, size_t from
   return sum;
 }
 
-size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count) {
+size_t pk_find_unresolved(const uint32_t *keys, size_t from, size_t count) {
   size_t i = from;
   for (; i + 32 <= count; i += 32) {
     uint32_t any = 0;
-    for (size_t k = 0; k < 32; k++) any |= (words[i + k] & 1023) == 0;
+    for (size_t k = 0; k < 32; k++) any |= (keys[i + k] & 1023) == 0;
     if (any) break;
   }
-  while (i < count && (words[i] & 1023) != 0) i++;
-  return i;
-}
-
-size_t pk_find_difference(const uint32_t *words, const uint32_t *others, size_t from, size_t count) {
-  size_t i = from;
-  for (; i + 32 <= count; i += 32) {
-    uint32_t any = 0;
-    for (size_t k = 0; k < 32; k++) any |= words[i + k] ^ others[i + k];
-    if (any) break;
-  }
-  while (i < count && words[i] == others[i]) i++;
+  while (i < count && (keys[i] & 1023) != 0) i++;
   return i;
 }

@@ -34,7 +34,7 @@ import Testing
     return Array(counts[1...])
   }
 
-  /// Conversations whose words are read from the tables, are counted for each message, and have
+  /// Conversations whose keys are read from the tables, are counted for each message, and have
   /// tallies.
   @Test(arguments: RuleSet.allCases, [20, 180, 600])
   func asADesktopOfTheSettings(rules: RuleSet, userCount: Int) throws {

@@ -124,9 +124,9 @@ import Testing
     }
   }
 
-  /// Lasting words that are mapped are replaced when the app changes, written and opened again.
+  /// Stored keys that are mapped are replaced when the app changes, written and opened again.
   @Test(arguments: RuleSet.allCases)
-  func mappedWordsAreReplaced(rules: RuleSet) throws {
+  func mappedKeysAreReplaced(rules: RuleSet) throws {
     for seed in TestSupport.seeds([21, 22]) {
       let label: Comment = "seed \(seed), \(rules.rawValue)"
       let folder = ScratchFolder()
@@ -143,7 +143,7 @@ import Testing
       }
       try aged.fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 2)
       aged.fanout = try Fanout(snapshot: path, identity: Self.identity, threads: 2)
-      #expect(aged.fanout.reading { $0.hasWords }, label)
+      #expect(aged.fanout.reading { $0.hasKeys }, label)
       #expect(aged.difference(10) == nil, label)
     }
   }

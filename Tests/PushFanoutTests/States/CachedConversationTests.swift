@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// A change that moves a member's event, and changes no word at the instant of the words.
+  /// A change that moves a member's event, and changes no key at the instant of the keys.
   @Test(arguments: CacheSizes.cached) func anEarlierAnswerKeepsItsEvents(sizes: CacheSizes) throws {
     let noon: Int64 = 1_711_886_400_000
     var settings = FanoutSettings()

@@ -98,8 +98,8 @@ import Testing
     #expect(fanout.cache.entryCount == 1)
   }
 
-  /// Members without lasting words are resolved one by one while they are few.
-  @Test func membersWithoutLastingWords() throws {
+  /// Members without stored keys are resolved one by one while they are few.
+  @Test func membersWithoutStoredKeys() throws {
     var builder = FanoutBuilder()
     let noon = Self.message("m").at.milliseconds
     for number in 0..<100 {

@@ -85,56 +85,56 @@ import Testing
     }
   }
 
-  /// Words of levels beyond the last, too.
+  /// Keys of schedules beyond the last, too.
   @Test func statesAreCounted() {
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
       for count in [0, 1, 31, 32, 33, 63, 500, 4096] {
-        let levels = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
+        let phases = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
         let states = (0..<4096).map { _ in UInt8(Int.random(in: 0..<70, using: &random)) }
-        let words = (0..<count).map { _ in
+        let keys = (0..<count).map { _ in
           UInt32.random(in: 0..<(random.chance(5) ? 1 << 22 : 100), using: &random) << 10
             | UInt32.random(in: 0..<1024, using: &random)
         }
         var expected = [UInt32](repeating: 0, count: 70) + [77]
-        let each = words.map { word in
-          let schedule = Int(word >> 10)
-          let level = schedule < levels.count ? Int(levels[schedule]) : 0
-          return states[level << 10 | Int(word & 1023)]
+        let each = keys.map { key in
+          let schedule = Int(key >> 10)
+          let phase = schedule < phases.count ? Int(phases[schedule]) : 0
+          return states[phase << 10 | Int(key & 1023)]
         }
         for state in each { expected[Int(state)] += 1 }
         var found = [UInt32](repeating: 77, count: 71)
-        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, nil)
-        #expect(found == expected, "seed \(seed), \(count) words")
+        unsafe pk_count(keys, count, phases, phases.count, states, &found, 70, nil)
+        #expect(found == expected, "seed \(seed), \(count) keys")
         var stored = [UInt8](repeating: 99, count: count + 1)
-        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, &stored)
-        #expect(found == expected, "seed \(seed), \(count) words")
-        #expect(stored == each + [99], "seed \(seed), \(count) words")
+        unsafe pk_count(keys, count, phases, phases.count, states, &found, 70, &stored)
+        #expect(found == expected, "seed \(seed), \(count) keys")
+        #expect(stored == each + [99], "seed \(seed), \(count) keys")
       }
     }
   }
 
-  /// The same words give the same numbers, however they are cut into pages.
+  /// The same keys give the same numbers, however they are cut into pages.
   @Test func statesInPagesAreCounted() {
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
-      let levels = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
+      let phases = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
       let states = (0..<4096).map { _ in UInt8(Int.random(in: 0..<70, using: &random)) }
       for (count, pageSize) in [(20, 16), (700, 64), (1500, 512), (5000, 1024), (5000, 1000)] {
-        let words = (0..<count).map { _ in
+        let keys = (0..<count).map { _ in
           UInt32.random(in: 0..<100, using: &random) << 10
             | UInt32.random(in: 0..<1024, using: &random)
         }
         var expected = [UInt32](repeating: 0, count: 70)
         var each = [UInt8](repeating: 99, count: count)
-        unsafe pk_count(words, count, levels, levels.count, states, &expected, 70, &each)
+        unsafe pk_count(keys, count, phases, phases.count, states, &expected, 70, &each)
         let offset = Int.random(in: 0..<pageSize, using: &random)
         // Pages lie in memory the other way round.
         let pageCount = (offset + count + pageSize - 1) / pageSize
         var memory = [UInt32](repeating: .max, count: pageCount * pageSize)
-        for (index, word) in words.enumerated() {
+        for (index, key) in keys.enumerated() {
           let (page, place) = (offset + index).quotientAndRemainder(dividingBy: pageSize)
-          memory[(pageCount - 1 - page) * pageSize + place] = word
+          memory[(pageCount - 1 - page) * pageSize + place] = key
         }
         var found = [UInt32](repeating: 0, count: 70)
         var stored = [UInt8](repeating: 99, count: count)
@@ -143,31 +143,11 @@ import Testing
             unsafe memory.baseAddress.map { unsafe $0 + (pageCount - 1 - page) * pageSize }
           }
           unsafe pk_count_pages(
-            pages, pageSize, offset, count, levels, levels.count, states, &found, 70, &stored)
+            pages, pageSize, offset, count, phases, phases.count, states, &found, 70, &stored)
         }
         #expect(found == expected && stored == each, "seed \(seed), \(count) of \(pageSize)")
       }
     }
-  }
-
-  @Test func differencesAreFound() {
-    var random = SeededGenerator(seed: 8)
-    var wrong: [String] = []
-    for count in Self.counts {
-      let words = (0..<count).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
-      for changed in Set([0, count / 2, count - 1, Int.random(in: 0...count, using: &random)]) {
-        var others = words
-        if others.indices.contains(changed) { others[changed] ^= 1 << 31 }
-        let found = [0, changed, changed + 1].filter { $0 >= 0 && $0 <= count }.map {
-          unsafe pk_find_difference(words, others, $0, count)
-        }
-        let expected = [0, changed, changed + 1].filter { $0 >= 0 && $0 <= count }.map { from in
-          (from..<count).first { words[$0] != others[$0] } ?? count
-        }
-        if found != expected { wrong.append("\(count) words, \(changed): \(found)") }
-      }
-    }
-    #expect(wrong == [])
   }
 
   @Test func theSelectedVariantIsTheSame() {

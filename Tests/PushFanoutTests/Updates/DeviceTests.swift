@@ -5,7 +5,7 @@ import Testing
 
 /// Goal: devices that are set again decide from then on.
 @Suite struct DeviceTests {
-  /// The events of members whose devices change stay at their instants, with other words.
+  /// The events of members whose devices change stay at their instants, with other keys.
   @Test(arguments: [10, 600]) func whoJoinsAndComesOnline(count: Int) throws {
     let noon: Int64 = 1_711_886_400_000
     var settings = FanoutSettings()

@@ -283,11 +283,11 @@ import Testing
     conversation.guarded.withLock { conversation.checkInvariants(version, $0, .all) }
   }
 
-  @Test func aWordThatIsNotTheMembers() async {
+  @Test func aKeyThatIsNotTheMembers() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      try Self.check { unsafe $0.words[3].store(1 << 20, ordering: .relaxed) }
+      try Self.check { unsafe $0.keys[3].store(1 << 20, ordering: .relaxed) }
     }
     Self.expect(result, says: "CachedConversation: member 3 has ")
   }
@@ -314,7 +314,7 @@ import Testing
           guarded.events = EventLog(
             inOrder: [Self.start + 9, Self.start + 8].map {
               EventLog.Event(
-                at: $0, rank: 0, before: MemberWord(bits: 0), after: MemberWord(bits: 0))
+                at: $0, rank: 0, before: MemberKey(bits: 0), after: MemberKey(bits: 0))
             }, at: guarded.events.now)
         }
       }

@@ -14,27 +14,24 @@ void pk_map(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t 
 // last word are 0.
 void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);
 
-// For each of count words, which other threads may change: its state is
-// states[level << 10 | word & 1023], where level is levels[word >> 10], or 0 beyond levelCount, and
+// For each of count keys, which other threads may change: its state is
+// states[phase << 10 | key & 1023], where phase is phases[key >> 10], or 0 beyond phaseCount, and
 // the number of that state in histogram is incremented. The first stateCount numbers of histogram
 // are set to 0 first; all states are below. The states are stored too, unless output is null.
-void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
+void pk_count(const uint32_t *keys, size_t count, const uint8_t *phases, size_t phaseCount,
               const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output);
 
-// The same for words in pages of pageSize, count of them from pages[0][offset] on. The numbers are
+// The same for keys in pages of pageSize, count of them from pages[0][offset] on. The numbers are
 // added to histogram.
 void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset, size_t count,
-                    const uint8_t *levels, size_t levelCount, const uint8_t *states,
+                    const uint8_t *phases, size_t phaseCount, const uint8_t *states,
                     uint32_t *histogram, size_t stateCount, uint8_t *output);
 
 // The sum of the numbers in histogram of the states whose code is odd, from `from` on.
 uint32_t pk_sum_odd(const uint32_t *histogram, const uint8_t *codes, size_t from, size_t stateCount);
 
-// The first index from `from` on whose word has the base 0; count for none.
-size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count);
-
-// The first index from `from` on at which the words differ; count for none.
-size_t pk_find_difference(const uint32_t *words, const uint32_t *others, size_t from, size_t count);
+// The first index from `from` on whose key has the base 0; count for none.
+size_t pk_find_unresolved(const uint32_t *keys, size_t from, size_t count);
 
 // pk_map and pk_bits by a variant: 0 plain, 1 AVX2, 2 AVX-512 VBMI. For tests; the processor must support it.
 void pk_map_by(int variant, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count);

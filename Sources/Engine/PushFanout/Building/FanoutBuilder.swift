@@ -219,7 +219,7 @@ public import QuietTime
     // Whether the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
     try settle(threads: threads)
-    writer.fillWords(threads: threads)
+    writer.fillKeys(threads: threads)
     return writer
   }
 }

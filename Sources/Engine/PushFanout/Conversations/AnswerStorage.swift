@@ -41,10 +41,10 @@ internal import Synchronization
         conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     }
   }
-  /// Whether the answer is from the words in the tables, rather than from ``conversation``.
+  /// Whether the answer is from the keys in the tables, rather than from ``conversation``.
   @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
-  @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
+  @safe @exclusivity(unchecked) private var conversationAddress: UInt = 0
   @safe @exclusivity(unchecked) var quiet: SchedulePhases? {
     didSet {
       from = quiet?.from ?? 0
@@ -75,6 +75,12 @@ internal import Synchronization
     correctionMemory.free()
     memberMemory.free()
     codeMemory.free()
+  }
+
+  /// Whether ``conversation`` is an entry of a cache.
+  @inline(__always)
+  func holds(_ entry: Unmanaged<CachedConversation>) -> Bool {
+    unsafe UInt(bitPattern: entry.toOpaque()) == conversationAddress
   }
 
   /// The reader of an instant, if ``quiet`` holds for it and for the version.

@@ -27,7 +27,7 @@ extension CachedConversation {
 
   private func fill(_ reader: ConversationReader, threads: Int) {
     let floor = reader.now - Self.keptTime
-    let filling = WordFilling(self, reader, eventFloor: floor)
+    let filling = KeyFilling(self, reader, eventFloor: floor)
     var events: [EventLog.Event] = []
     if count >= Self.parallelSize, threads > 1 {
       let pieces = (count + Self.pieceSize - 1) / Self.pieceSize
@@ -49,34 +49,34 @@ extension CachedConversation {
 
   /// Appends the events of a member after an instant.
   ///
-  /// - Returns: the member's word at `now`.
+  /// - Returns: the member's key at `now`.
   func listEvents(
     _ rank: Int, of user: UInt32, _ overrides: MemberOverrides, _ resolver: MemberResolver,
     at now: Int64, after floor: Int64, _ events: inout [EventLog.Event]
-  ) -> MemberWord {
-    let word = resolver.word(of: user, overrides, target, at: now)
+  ) -> MemberKey {
+    let key = resolver.key(of: user, overrides, target, at: now)
     var first: Int64?
     var others: [Int64] = []
     resolver.forEachEvent(of: user, overrides) { at in
       guard at > floor else { return }
       if first == nil { first = at } else { others.append(at) }
     }
-    guard let first else { return word }
-    var before: MemberWord?
+    guard let first else { return key }
+    var before: MemberKey?
     for at in others.isEmpty ? [first] : (others + [first]).sorted() {
-      let old = before ?? resolver.word(of: user, overrides, target, at: at - 1)
-      let new = resolver.word(of: user, overrides, target, at: at)
+      let old = before ?? resolver.key(of: user, overrides, target, at: at - 1)
+      let new = resolver.key(of: user, overrides, target, at: at)
       if old != new {
         events.append(EventLog.Event(at: at, rank: UInt32(rank), before: old, after: new))
       }
       before = new
     }
-    return word
+    return key
   }
 }
 
-/// Sets the words of a conversation that is being built, on several threads.
-private struct WordFilling: Sendable {
+/// Sets the keys of a conversation that is being built, on several threads.
+private struct KeyFilling: Sendable {
   private let conversation: CachedConversation
   private let resolver: MemberResolver
   private let now: Int64
@@ -89,65 +89,65 @@ private struct WordFilling: Sendable {
     self.eventFloor = eventFloor
   }
 
-  /// Sets the words of a range of members.
+  /// Sets the keys of a range of members.
   ///
   /// - Returns: the members' events.
   func fill(_ ranks: Range<Int>) -> [EventLog.Event] {
     guard !ranks.isEmpty else { return [] }
     var events: [EventLog.Event] = []
-    setLastingWords(ranks)
+    setStoredKeys(ranks)
     forgetOnline(ranks)
-    // Before the others are resolved: a lasting word then means that the start is the only event.
+    // Before the others are resolved: a stored key then means that the start is the only event.
     let absent = addStarts(ranks, &events)
-    resolveUnknown(ranks, &events)
-    let words = unsafe conversation.words
+    resolveUnresolved(ranks, &events)
+    let keys = unsafe conversation.keys
     for rank in absent {
-      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
-      unsafe words[rank].store(word.absent.bits, ordering: .relaxed)
+      let key = MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
+      unsafe keys[rank].store(key.absent.bits, ordering: .relaxed)
     }
     return events
   }
 
-  /// The words, while no other thread knows of them.
-  private var words: UnsafeMutablePointer<UInt32> {
-    unsafe UnsafeMutableRawPointer(conversation.words).assumingMemoryBound(to: UInt32.self)
+  /// The keys, while no other thread knows of them.
+  private var keys: UnsafeMutablePointer<UInt32> {
+    unsafe UnsafeMutableRawPointer(conversation.keys).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// Copies the words from the tables, or computes them if those there do not hold for the message.
-  private func setLastingWords(_ ranks: Range<Int>) {
+  /// Copies the keys from the tables, or computes them if those there do not hold for the message.
+  private func setStoredKeys(_ ranks: Range<Int>) {
     let target = conversation.target
-    let words = unsafe words
-    if resolver.readsWords(target) {
+    let keys = unsafe keys
+    if resolver.readsStoredKeys(target) {
       let start = Int(target.memberRow.start)
       let slots = start + ranks.lowerBound..<start + ranks.upperBound
-      unsafe resolver.tables.memberWords.forEachChunk(slots) { (offset, chunk) -> Void in
+      unsafe resolver.tables.memberKeys.forEachChunk(slots) { (offset, chunk) -> Void in
         guard let source = chunk.baseAddress else { return }
-        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: chunk.count)
+        unsafe (keys + (ranks.lowerBound + offset)).update(from: source, count: chunk.count)
       }
       return
     }
-    let lasting = LastingWords(resolver.tables)
-    lasting.prefetchFirst(Int(target.memberRow.start) + ranks.lowerBound)
-    lasting.write(
+    let stored = StoredKeys(resolver.tables)
+    stored.prefetchFirst(Int(target.memberRow.start) + ranks.lowerBound)
+    stored.write(
       ranks, of: target.memberRow, target.kind, target.rules, mask: resolver.levelMask(target)
-    ) { unsafe words[$0] = $1 }
+    ) { unsafe keys[$0] = $1 }
   }
 
-  /// Has the words of members who are online resolved: theirs in the tables are those of who is not.
+  /// Has the keys of members who are online resolved: theirs in the tables are those of who is not.
   private func forgetOnline(_ ranks: Range<Int>) {
     guard let online = resolver.version.online else { return }
     let start = Int(conversation.target.memberRow.start)
-    let words = unsafe words
+    let keys = unsafe keys
     resolver.tables.memberUsers.forEachChunkElement(
       start + ranks.lowerBound..<start + ranks.upperBound
     ) { offset, user in
       if online.contains(user) {
-        unsafe words[ranks.lowerBound + offset] = MemberWord.unresolved.bits
+        unsafe keys[ranks.lowerBound + offset] = MemberKey.unresolved.bits
       }
     }
   }
 
-  /// Adds the events of members with lasting words: the starts of their memberships.
+  /// Adds the events of members with stored keys: the starts of their memberships.
   ///
   /// - Returns: the ranks of those who are not yet members.
   private func addStarts(
@@ -171,24 +171,24 @@ private struct WordFilling: Sendable {
       guard users[start + rank] == record.user,
         PackedMember(bits: packedMembers[start + rank]).hasOnlySince
       else { continue }
-      let word = MemberWord(bits: unsafe words[rank])
-      if word.isUnresolved { continue }
+      let key = MemberKey(bits: unsafe keys[rank])
+      if key.isUnresolved { continue }
       if record.value > now { absent.append(rank) }
       events.append(
         EventLog.Event(
-          at: record.value, rank: UInt32(rank), before: word.absent, after: word))
+          at: record.value, rank: UInt32(rank), before: key.absent, after: key))
     }
     return absent
   }
 
-  /// Resolves the words that are not lasting.
-  private func resolveUnknown(
+  /// Resolves the keys that are not stored.
+  private func resolveUnresolved(
     _ ranks: Range<Int>, _ events: inout [EventLog.Event]
   ) {
     let target = conversation.target
     let start = Int(target.memberRow.start)
-    let words = unsafe words
-    var rank = unsafe pk_find_unknown(words, ranks.lowerBound, ranks.upperBound)
+    let keys = unsafe keys
+    var rank = unsafe pk_find_unresolved(keys, ranks.lowerBound, ranks.upperBound)
     guard rank < ranks.upperBound else { return }
     var cursor = OverrideCursor(
       resolver.tables, target.memberRow, from: resolver.tables.memberUsers[start + rank])
@@ -199,15 +199,15 @@ private struct WordFilling: Sendable {
         packed.isChanged
         ? resolver.tables.changedRecord(packed, of: user, target.members)
         : cursor.record(packed, of: user)
-      let word = conversation.listEvents(
+      let key = conversation.listEvents(
         rank, of: user, resolver.overrides(of: user, record, target), resolver, at: now,
         after: eventFloor, &events)
-      unsafe words[rank] = word.bits
-      rank = unsafe pk_find_unknown(words, rank + 1, ranks.upperBound)
+      unsafe keys[rank] = key.bits
+      rank = unsafe pk_find_unresolved(keys, rank + 1, ranks.upperBound)
     }
   }
 
-  /// Sets the words of members who are not resolved for another reason, and have their own record in
+  /// Sets the keys of members who are not resolved for another reason, and have their own record in
   /// the thread.
   func fillOwn(_ events: inout [EventLog.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
@@ -221,10 +221,10 @@ private struct WordFilling: Sendable {
       {
         continue
       }
-      let word = conversation.listEvents(
+      let key = conversation.listEvents(
         rank, of: user, resolver.overrides(of: user, rank: rank, target), resolver, at: now,
         after: eventFloor, &events)
-      unsafe conversation.words[rank].store(word.bits, ordering: .relaxed)
+      unsafe conversation.keys[rank].store(key.bits, ordering: .relaxed)
     }
   }
 }

@@ -3,13 +3,13 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Has the words catch up with versions and instants, under the lock.
+/// Has the keys catch up with versions and instants, under the lock.
 extension CachedConversation {
-  /// More events than this between the words and an earlier reader, and the words move back to its
+  /// More events than this between the keys and an earlier reader, and the keys move back to its
   /// instant.
   private static let farEvents = 4096
 
-  /// Brings the words to a reader's version and instant, unless the version is earlier, or the
+  /// Brings the keys to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
   func catchUp(to reader: ConversationReader, _ guarded: inout Guarded) {
     let number = reader.number
@@ -29,7 +29,7 @@ extension CachedConversation {
     checkInDebugBuilds { checkInvariants(reader.version, guarded, .sample(number)) }
   }
 
-  /// How many events there are up to an instant, if the words should move there.
+  /// How many events there are up to an instant, if the keys should move there.
   private func moves(to now: Int64, _ events: borrowing EventLog) -> Int? {
     let position = events.count(upTo: now)
     let isFar = events.passed - position > Self.farEvents
@@ -42,12 +42,12 @@ extension CachedConversation {
     if isLater {
       for index in positions {
         let event = guarded.events.events[index]
-        setWord(Int(event.rank), event.after, &tallied, &guarded)
+        setKey(Int(event.rank), event.after, &tallied, &guarded)
       }
     } else {
       for index in positions.reversed() {
         let event = guarded.events.events[index]
-        setWord(Int(event.rank), event.before, &tallied, &guarded)
+        setKey(Int(event.rank), event.before, &tallied, &guarded)
       }
     }
   }
@@ -56,47 +56,47 @@ extension CachedConversation {
     _ number: UInt64, _ resolver: MemberResolver, _ guarded: inout Guarded
   ) {
     var tallied = talliedPhases(guarded.tallies)
-    let readsWords = resolver.readsWords(target)
-    if readsWords { applyPresence(number, resolver, &tallied, &guarded) }
+    let readsStoredKeys = resolver.readsStoredKeys(target)
+    if readsStoredKeys { applyPresence(number, resolver, &tallied, &guarded) }
     let (ranks, haveNewSettings) = takePending(number, resolver, &guarded.changes)
     applied.store(number, ordering: .relaxed)
     setPendingFrom(guarded)
     if ranks.isEmpty { return }
-    // Events may change though no word does; an answer for an earlier instant depends on them.
+    // Events may change though no key does; an answer for an earlier instant depends on them.
     revision.add(1, ordering: .acquiringAndReleasing)
     let row = target.memberRow
     var replacement = guarded.events.beginReplacement()
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
-      // Of a member with a lasting word, the start is the only event; the settings before may have
+      // Of a member with a stored key, the start is the only event; the settings before may have
       // had others.
       let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
-      let lasting = readsWords ? resolver.lastingWord(of: user, Int(rank), target) : nil
-      if let lasting,
+      let stored = readsStoredKeys ? resolver.storedKey(of: user, Int(rank), target) : nil
+      if let stored,
         !(haveNewSettings || packed.hasSince) || !guarded.events.hasEvents(of: rank)
       {
-        setWord(Int(rank), lasting, &tallied, &guarded)
+        setKey(Int(rank), stored, &tallied, &guarded)
         continue
       }
       let start = replacement.listed.count
       let overrides = resolver.overrides(of: user, rank: Int(rank), target)
-      let word =
-        lasting.map {
+      let key =
+        stored.map {
           listStart(rank, overrides.since, $0, guarded.events, &replacement.listed)
         }
         ?? listEvents(
           Int(rank), of: user, overrides, resolver, at: guarded.events.now,
           after: guarded.events.floor, &replacement.listed)
       guarded.events.replaceEvents(of: rank, from: start, &replacement)
-      setWord(Int(rank), word, &tallied, &guarded)
+      setKey(Int(rank), key, &tallied, &guarded)
     }
     guarded.events.finish(replacement)
   }
 
-  /// Applies the changes of presence of members whose words are lasting and who have no events: most
+  /// Applies the changes of presence of members whose keys are stored and who have no events: most
   /// of them.
   ///
-  /// No earlier version is asked for their words, so they are not kept as applied.
+  /// No earlier version is asked for their keys, so they are not kept as applied.
   private func applyPresence(
     _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
@@ -110,31 +110,31 @@ extension CachedConversation {
     } _: { user, rank in
       guard rank < count else { return false }
       let slot = start + Int(rank)
-      let lasting = MemberWord(bits: tables.memberWords[slot])
-      guard tables.memberUsers[slot] == user, !lasting.isUnresolved,
+      let stored = MemberKey(bits: tables.memberKeys[slot])
+      guard tables.memberUsers[slot] == user, !stored.isUnresolved,
         !PackedMember(bits: tables.packedMembers[slot]).hasSince
       else { return false }
       let isOnline = online.contains(user) && tables.onlineReach(of: user) == .online
-      let word =
+      let key =
         isOnline
-        ? MemberWord(schedule: UInt32(lasting.schedule), base: target.rules.onlineBase) : lasting
-      setWord(Int(rank), word, &tallied, &guarded)
+        ? MemberKey(schedule: UInt32(stored.schedule), base: target.rules.onlineBase) : stored
+      setKey(Int(rank), key, &tallied, &guarded)
       return true
     }
     swap(&changes, &guarded.changes)
   }
 
-  /// Appends the start of the membership of a member with a lasting word.
+  /// Appends the start of the membership of a member with a stored key.
   ///
-  /// - Returns: the word at the instant of the words.
+  /// - Returns: the key at the instant of the keys.
   private func listStart(
-    _ rank: UInt32, _ since: Int64, _ word: MemberWord, _ events: borrowing EventLog,
+    _ rank: UInt32, _ since: Int64, _ key: MemberKey, _ events: borrowing EventLog,
     _ listed: inout [EventLog.Event]
-  ) -> MemberWord {
+  ) -> MemberKey {
     if since > events.floor {
-      listed.append(EventLog.Event(at: since, rank: rank, before: word.absent, after: word))
+      listed.append(EventLog.Event(at: since, rank: rank, before: key.absent, after: key))
     }
-    return since > events.now ? word.absent : word
+    return since > events.now ? key.absent : key
   }
 
   /// Takes out the changes up to a version.
@@ -152,7 +152,7 @@ extension CachedConversation {
       let (user, near) = changes.pending[index].subject.member
       guard let user else { continue }
       resolver.prefetch(user, at: near, target)
-      if near < count { unsafe pk_prefetch(words + Int(near)) }
+      if near < count { unsafe pk_prefetch(keys + Int(near)) }
     }
     for index in 0..<end {
       let change = changes.pending[index]
@@ -167,7 +167,7 @@ extension CachedConversation {
       if ranks.last != UInt32(rank) { ranks.append(UInt32(rank)) }
       if near != rank {
         resolver.prefetchRecords(of: user, rank, target)
-        unsafe pk_prefetch(words + rank)
+        unsafe pk_prefetch(keys + rank)
       }
       changes.noteApplied(UInt32(rank), change.number)
     }
@@ -190,20 +190,20 @@ extension CachedConversation {
     eventsUntil.store(until, ordering: .relaxed)
   }
 
-  private func setWord(
-    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedPhases], _ guarded: inout Guarded
+  private func setKey(
+    _ rank: Int, _ key: MemberKey, _ tallied: inout [TalliedPhases], _ guarded: inout Guarded
   ) {
-    let before = self.word(rank)
-    if before == word { return }
-    // First the revision: who reads the new word without the lock then sees that it is newer.
+    let before = self.key(rank)
+    if before == key { return }
+    // First the revision: who reads the new key without the lock then sees that it is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
-    unsafe words[rank].store(word.bits, ordering: .releasing)
-    guarded.tallies.runs.move(from: before, to: word)
-    guarded.observer?.note(rank, from: before, to: word)
+    unsafe keys[rank].store(key.bits, ordering: .releasing)
+    guarded.tallies.runs.move(from: before, to: key)
+    guarded.observer?.note(rank, from: before, to: key)
     var index = 0
     while index < tallied.count {
       let (slot, phases) = (tallied[index].slot, tallied[index].phases)
-      guard word.schedule < phases.count else {
+      guard key.schedule < phases.count else {
         // The phases may be freed here.
         tallied.remove(at: index)
         setInterval(nil, slot, &guarded.tallies)
@@ -211,7 +211,7 @@ extension CachedConversation {
       }
       move(
         1, slot, from: unsafe before.state(phases, stateByBase),
-        to: unsafe word.state(phases, stateByBase))
+        to: unsafe key.state(phases, stateByBase))
       index += 1
     }
   }

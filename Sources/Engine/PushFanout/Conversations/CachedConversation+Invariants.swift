@@ -2,22 +2,22 @@ internal import PushModel
 internal import Synchronization
 
 extension CachedConversation {
-  /// Stops the process unless the words examined are what a version's tables give at the instant of
-  /// the words, tallies count them, and events and changes are in order.
+  /// Stops the process unless the keys examined are what a version's tables give at the instant of
+  /// the keys, tallies count them, and events and changes are in order.
   ///
-  /// - Precondition: the lock is held, and the words have caught up with the version.
+  /// - Precondition: the lock is held, and the keys have caught up with the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(
     _ version: EngineVersion, _ guarded: borrowing Guarded, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
-    // Words of a snapshot are not computed again: its checksums are what is verified.
+    // Keys of a snapshot are not computed again: its checksums are what is verified.
     let isBuilt = version.tables.userIDs.mapping == nil
     for rank in scope.indices(below: isBuilt ? count : 0) {
-      let expected = resolver.word(rank, target, at: guarded.events.now)
+      let expected = resolver.key(rank, target, at: guarded.events.now)
       precondition(
-        word(rank) == expected,
-        "CachedConversation: member \(rank) has \(word(rank)), not \(expected)")
+        key(rank) == expected,
+        "CachedConversation: member \(rank) has \(key(rank)), not \(expected)")
     }
     guarded.events.checkInvariants(scope)
     guarded.changes.checkInvariants(scope)
@@ -26,18 +26,18 @@ extension CachedConversation {
 }
 
 extension Tallies {
-  /// Stops the process unless runs and tallies count the words of their conversation.
+  /// Stops the process unless runs and tallies count the keys of their conversation.
   ///
   /// - Complexity: O(members).
   fileprivate func checkInvariants(_ conversation: CachedConversation) {
-    let words = (0..<conversation.count).map { conversation.word($0) }
-    if runs.runs.isMade { check(runs.runs, words.compactMap { runs.word($0) }) }
+    let keys = (0..<conversation.count).map { conversation.key($0) }
+    if runs.runs.isMade { check(runs.runs, keys.compactMap { runs.key($0) }) }
     for (slot, quiet) in intervals.enumerated() {
       guard let quiet else { continue }
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }
-        unsafe conversation.countWords(quiet.phases, into: start)
+        unsafe conversation.countKeys(quiet.phases, into: start)
       }
       for state in 0..<conversation.stateCount {
         let number = unsafe conversation.tallies[slot * conversation.stateCount + state]
@@ -49,13 +49,13 @@ extension Tallies {
     }
   }
 
-  private func check(_ known: WordRuns, _ words: [MemberWord]) {
-    var runs = WordRuns()
-    runs.make(words.map(\.bits))
-    for (bits, number) in zip(known.words, known.counts) where number > 0 {
-      let index = runs.words.firstIndex(of: bits)
+  private func check(_ known: KeyRuns, _ keys: [MemberKey]) {
+    var runs = KeyRuns()
+    runs.make(keys.map(\.bits))
+    for (bits, number) in zip(known.keys, known.counts) where number > 0 {
+      let index = runs.keys.firstIndex(of: bits)
       precondition(
-        index.map { runs.counts[$0] } == number, "Tallies: \(number) members have the word \(bits)")
+        index.map { runs.counts[$0] } == number, "Tallies: \(number) members have the key \(bits)")
     }
   }
 }

@@ -31,11 +31,11 @@ internal import Synchronization
   var quiet: SchedulePhases { unsafe quietReference.takeUnretainedValue() }
 }
 
-/// Which words an answer was computed from.
+/// Which keys an answer was computed from.
 struct ReadStamp {
   /// The ``CachedConversation/revision``.
   var revision: UInt
-  /// Whether the words were those of the version and the instant, without exceptions.
+  /// Whether the keys were those of the version and the instant, without exceptions.
   var isExact: Bool
   /// Whether the exceptions, if any, are events that were undone.
   var isUndone = true
@@ -46,8 +46,7 @@ extension CachedConversation {
   ///
   /// - Returns: nil if the version or the instant is too early: the conversation has to be built
   ///   for it.
-  /// - Complexity: O(states + ranks) if nothing changed, for more than ``countedPerMessageLimit`` members;
-  ///   O(members) for fewer.
+  /// - Complexity: O(states + ranks) if nothing changed; O(members) in a small conversation.
   @inline(__always)
   func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {
     readCurrent(reader, into: answer) ?? readLocked(reader, into: answer)
@@ -57,9 +56,9 @@ extension CachedConversation {
   /// 1.
   @inline(__always)
   func prefetchRead(of position: Double) {
-    unsafe pk_prefetch(words + Int(Double(count) * position))
+    unsafe pk_prefetch(keys + Int(Double(count) * position))
     if !isSmall { return unsafe pk_prefetch(tallies) }
-    for rank in stride(from: 0, to: min(count, 64), by: 16) { unsafe pk_prefetch(words + rank) }
+    for rank in stride(from: 0, to: min(count, 64), by: 16) { unsafe pk_prefetch(keys + rank) }
   }
 
   /// Reads without a lock; nil if something has to be applied first.
@@ -76,7 +75,7 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe countWords(
+        unsafe countKeys(
           reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
@@ -84,7 +83,7 @@ extension CachedConversation {
       }
       let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
+        unsafe answer.states[index] = key(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let revision = revision.load(ordering: .relaxed)
       atomicMemoryFence(ordering: .acquiring)
@@ -113,13 +112,13 @@ extension CachedConversation {
   }
 
   /// Counts the members in each state, and stores the states if there is room for them.
-  func countWords(
+  func countKeys(
     _ phases: PhaseTable, into histogram: UnsafeMutablePointer<UInt32>,
     states: UnsafeMutablePointer<UInt8>? = nil
   ) {
     unsafe phases.withBytes {
       unsafe pk_count(
-        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, phases.count,
+        UnsafeRawPointer(keys).assumingMemoryBound(to: UInt32.self), count, $0, phases.count,
         stateByBase, histogram, stateCount, states)
     }
   }
@@ -134,14 +133,14 @@ extension CachedConversation {
       guard guarded.changes.covers(number), reader.now > guarded.events.floor else { return nil }
       catchUp(to: reader, &guarded)
       if isSmall {
-        unsafe countWords(
+        unsafe countKeys(
           reader.phases, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         copyTally(tally(at: reader.quiet, &guarded), into: answer)
       }
       let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(phases, stateByBase)
+        unsafe answer.states[index] = key(Int(answer.ranks[index])).state(phases, stateByBase)
       }
       let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
@@ -153,7 +152,7 @@ extension CachedConversation {
     }
   }
 
-  /// Corrects an answer for an instant that is earlier than that of the words by few events.
+  /// Corrects an answer for an instant that is earlier than that of the keys by few events.
   ///
   /// - Returns: whether nothing had to be corrected.
   private func undoEvents(
@@ -194,16 +193,16 @@ extension CachedConversation {
     let resolver = MemberResolver(reader.version)
     var isExact = true
     for rank in ranks {
-      let word = resolver.word(Int(rank), target, at: reader.now)
-      if word == self.word(Int(rank)) { continue }
-      correct(rank, from: self.word(Int(rank)), to: word, reader, answer)
+      let key = resolver.key(Int(rank), target, at: reader.now)
+      if key == self.key(Int(rank)) { continue }
+      correct(rank, from: self.key(Int(rank)), to: key, reader, answer)
       isExact = false
     }
     return isExact
   }
 
   private func correct(
-    _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
+    _ rank: UInt32, from before: MemberKey, to after: MemberKey, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
     let phases = reader.phases
@@ -216,7 +215,7 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the words have changed since. An answer of a
+  /// The states of all members as of an answer; nil if the keys have changed since. An answer of a
   /// small conversation has them already.
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
@@ -242,7 +241,7 @@ extension CachedConversation {
     }
   }
 
-  /// The states at an instant that is earlier than that of the words; nil for an earlier version.
+  /// The states at an instant that is earlier than that of the keys; nil for an earlier version.
   private func earlierStates(
     _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {

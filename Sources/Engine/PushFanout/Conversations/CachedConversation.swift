@@ -2,28 +2,28 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// What decides the members of a conversation, kept between messages: a ``MemberWord`` for each, in
+/// What decides the members of a conversation, kept between messages: a ``MemberKey`` for each, in
 /// the order of users.
 ///
 /// A message needs the number of members in each state, and the states of its sender and of those
-/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the words are read for each
-/// message. For larger ones a few *tallies* are kept, the numbers for as many instants. The log of
-/// transitions leads from one instant to another; the members of a schedule are counted by *runs*
-/// of equal words, so that a transition costs as many steps as the schedule's members have
+/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the keys are read for
+/// each message. For larger ones a few *tallies* are kept, the numbers for as many instants. The
+/// log of transitions leads from one instant to another; the members of a schedule are counted by *runs*
+/// of equal keys, so that a transition costs as many steps as the schedule's members have
 /// different bases, however many members there are.
 ///
-/// Words change when a change of settings that was delivered is applied, and at *events*: a mute
+/// Keys change when a change of settings that was delivered is applied, and at *events*: a mute
 /// ends, a membership begins. Both are applied by the first reader of a later version or instant.
 /// For a reader of an earlier one the members concerned are resolved from its own tables.
 ///
 /// Readers of the latest version and instant take no lock: they compare ``sequence``, which is odd
 /// during a change, before and after reading.
 ///
-/// SAFETY: the arrays have ``count`` words and, for each tally, ``StateRules/stateCount`` numbers.
+/// SAFETY: the arrays have ``count`` keys and, for each tally, ``StateRules/stateCount`` numbers.
 /// They are accessed atomically, written only under the lock of ``guarded``, and freed by
 /// `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
-  /// Up to this many members, the words are read for each message, unless tests ask for another
+  /// Up to this many members, the keys are read for each message, unless tests ask for another
   /// limit.
   static let countedPerMessageLimit = 512
   /// See ``ConversationCache/readFromTablesLimit``.
@@ -42,25 +42,25 @@ internal import Synchronization
   let isOpen = Atomic<Bool>(false)
   /// Whether it was used since the cache last looked for what to evict.
   let isUsed = Atomic<Bool>(true)
-  /// The address of the cache's entry for another channel of the same conversation; 0 for none.
-  let next = Atomic<UInt>(0)
+  /// The cache's entry for another channel of the same conversation.
+  let next = ConversationCache.AtomicSlot()
   let count: Int
-  let words: UnsafeMutablePointer<Atomic<UInt32>>
+  let keys: UnsafeMutablePointer<Atomic<UInt32>>
   /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
   let stateByBase: UnsafePointer<UInt8>
 
-  /// Odd while words, tallies or the numbers below are being changed.
+  /// Odd while keys, tallies or the numbers below are being changed.
   let sequence = Atomic<UInt>(0)
-  /// How often words, or what their members' events are, were changed.
+  /// How often keys, or what their members' events are, were changed.
   let revision = Atomic<UInt>(0)
-  /// The version of the words: they hold from it until the version ``pendingFrom``.
+  /// The version of the keys: they hold from it until the version ``pendingFrom``.
   let applied: Atomic<UInt64>
   let pendingFrom = Atomic<UInt64>(.max)
   /// The half-open interval in which no member has an event, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCount: Int
-  /// The numbers of all tallies, in front of ``words``; none in a small conversation.
+  /// The numbers of all tallies, in front of ``keys``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// The size of both arrays.
   private let arrayBytes: Int
@@ -91,8 +91,8 @@ internal import Synchronization
     var tallies: Tallies
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
-    /// Who is told of words that change.
-    var observer: (any WordObserver)?
+    /// Who is told of keys that change.
+    var observer: (any KeyObserver)?
   }
 
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
@@ -110,7 +110,7 @@ internal import Synchronization
     arrayBytes = (numbers + max(count, 1)) * MemoryLayout<Atomic<UInt32>>.stride
     unsafe tallies = PageMemory.shared.allocate(arrayBytes)
       .bindMemory(to: Atomic<UInt32>.self, capacity: numbers + max(count, 1))
-    unsafe words = tallies + numbers
+    unsafe keys = tallies + numbers
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
@@ -131,8 +131,8 @@ internal import Synchronization
   }
 
   @inline(__always)
-  func word(_ rank: Int) -> MemberWord {
-    MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
+  func key(_ rank: Int) -> MemberKey {
+    MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
   }
 
   /// Takes in changes of members that a version makes, before it is published, or of their presence.
@@ -148,8 +148,8 @@ internal import Synchronization
   }
 }
 
-/// Takes in that words of a conversation change.
-protocol WordObserver: AnyObject, Sendable {
+/// Takes in that keys of a conversation change.
+protocol KeyObserver: AnyObject, Sendable {
   /// Called under the conversation's lock.
-  func note(_ rank: Int, from before: MemberWord, to after: MemberWord)
+  func note(_ rank: Int, from before: MemberKey, to after: MemberKey)
 }

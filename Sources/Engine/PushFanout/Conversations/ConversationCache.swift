@@ -8,9 +8,8 @@ internal import Synchronization
 ///
 /// Any number of threads may use it. Those used least recently are evicted, by the CLOCK algorithm.
 ///
-/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written
-/// under the lock of ``state``. An entry that was replaced is released when no reader can hold its
-/// address.
+/// SAFETY: the entry of a slot is retained, and slots are written under the lock of ``state``. An
+/// entry that was replaced is released when no reader can hold its address.
 @safe final class ConversationCache: Sendable {
   private static let chunkBits = 12
   private static let chunkCount = 1 << 20
@@ -23,12 +22,9 @@ internal import Synchronization
   let byteLimit: Int
   /// See ``CachedConversation/countedPerMessageLimit``.
   let countedPerMessageLimit: Int
-  /// Conversations of up to this many members have no entry: their words are read in the tables. A
+  /// Conversations of up to this many members have no entry: their keys are read in the tables. A
   /// larger one gets an entry with its second message. 0: every conversation has an entry.
   let readFromTablesLimit: Int
-
-  /// A slot without an entry, of a conversation to which a message was decided from the tables.
-  private static let used: UInt = 1
 
   private struct State {
     var entries: [CachedConversation] = []
@@ -78,19 +74,17 @@ internal import Synchronization
     _ target: borrowing ConversationTarget, _ storage: AnswerStorage
   ) -> Unmanaged<CachedConversation>? {
     guard let slot = unsafe slot(of: target.conversation) else { return nil }
-    let address = unsafe slot.pointee.load(ordering: .acquiring)
-    if address <= Self.used { return nil }
+    guard case .entry(let first) = unsafe slot.pointee.load() else { return nil }
     // One that is held is not freed, so its address is no other's.
-    if address == storage.conversationAddress, target.kind != .ultraGroup {
-      guard let held = unsafe Self.reference(at: address) else { return nil }
-      return unsafe held._withUnsafeGuaranteedRef { Self.use($0, target) } ? held : nil
+    if unsafe storage.holds(first), target.kind != .ultraGroup {
+      return unsafe first._withUnsafeGuaranteedRef { Self.use($0, target) } ? first : nil
     }
     let found = unsafe readGuard.reading { () -> Unmanaged<CachedConversation>? in
-      var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
-      while let entry = unsafe Self.reference(at: address) {
+      var slot = unsafe slot.pointee.load()
+      while case .entry(let entry) = slot {
         let isFound = unsafe entry._withUnsafeGuaranteedRef { entry in
           if target.kind != .ultraGroup || entry.target.channel == target.channel { return true }
-          address = entry.next.load(ordering: .sequentiallyConsistent)
+          slot = entry.next.load()
           return false
         }
         if isFound { return unsafe entry.retain() }
@@ -114,18 +108,17 @@ internal import Synchronization
     return true
   }
 
-  /// Prefetches the words of entries that were prefetched: the first ones, and that of a member.
+  /// Prefetches the keys of entries that were prefetched: the first ones, and that of a member.
   ///
   /// - Parameter message: the conversation of each of `count` messages, and about where the member
   ///   stands, from 0 to 1.
   @inline(__always)
-  func prefetchWords(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
+  func prefetchKeys(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
     readGuard.reading {
       for index in 0..<count {
         let (conversation, position) = message(index)
         guard conversation != IDTable.unknown, let slot = unsafe slot(of: conversation),
-          let entry = unsafe Self.reference(
-            at: slot.pointee.load(ordering: .sequentiallyConsistent))
+          case .entry(let entry) = unsafe slot.pointee.load()
         else { continue }
         unsafe entry._withUnsafeGuaranteedRef { entry in
           entry.prefetchRead(of: position)
@@ -134,38 +127,26 @@ internal import Synchronization
     }
   }
 
-  private static func reference(at address: UInt) -> Unmanaged<CachedConversation>? {
-    guard address > used, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
-      return nil
-    }
-    return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer)
-  }
-
   /// Prefetches the slot of a conversation.
   @inline(__always)
   func prefetchSlot(_ conversation: UInt32) {
     if let slot = unsafe slot(of: conversation) { unsafe pk_prefetch(slot) }
   }
 
-  /// Prefetches the entry of a conversation, whose address may be of one that is gone.
+  /// Prefetches the entry of a conversation, which may be gone then.
   @inline(__always)
-  func prefetchEntry(_ conversation: UInt32) {
-    guard let slot = unsafe slot(of: conversation) else { return }
-    let address = unsafe slot.pointee.load(ordering: .relaxed)
-    for line in 0..<CachedConversation.prefetchedLines {
-      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ UInt(line) &* 64))
-    }
-  }
-
-  private static func entry(at address: UInt) -> CachedConversation? {
-    unsafe reference(at: address)?.takeUnretainedValue()
+  func prefetchEntry(_ conversation: UInt32, lines: Int = CachedConversation.prefetchedLines) {
+    guard let slot = unsafe slot(of: conversation),
+      case .entry(let entry) = unsafe slot.pointee.load()
+    else { return }
+    for line in 0..<lines { unsafe pk_prefetch(entry.toOpaque() + line * 64) }
   }
 
   /// The slot of a conversation; nil if none near it was ever stored.
   @inline(__always)
-  private func slot(of conversation: UInt32) -> UnsafeMutablePointer<Atomic<UInt>>? {
+  private func slot(of conversation: UInt32) -> UnsafeMutablePointer<AtomicSlot>? {
     let chunk = unsafe chunks[Int(conversation) >> Self.chunkBits].load(ordering: .acquiring)
-    let start = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: chunk)
+    let start = unsafe UnsafeMutablePointer<AtomicSlot>(bitPattern: chunk)
     guard let start = unsafe start else { return nil }
     return unsafe start + Int(conversation) & (1 << Self.chunkBits - 1)
   }
@@ -174,15 +155,15 @@ internal import Synchronization
   @inline(__always)
   func isFirstUse(_ conversation: UInt32) -> Bool {
     guard let slot = unsafe slot(of: conversation) else { return true }
-    return unsafe slot.pointee.load(ordering: .relaxed) == 0
+    if case .unused = unsafe slot.pointee.load() { return true }
+    return false
   }
 
   /// Notes that a message was decided without an entry.
   func noteUse(_ conversation: UInt32) {
     let slot =
       unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
-    _ = unsafe slot.pointee.compareExchange(
-      expected: 0, desired: Self.used, ordering: .relaxed)
+    unsafe slot.pointee.noteUse()
   }
 
   // MARK: Storing
@@ -208,9 +189,10 @@ internal import Synchronization
       if made.target.kind == .thread {
         state.threads[made.target.members, default: []].insert(made.target.conversation)
       }
-      let next = unsafe slot.pointee.load(ordering: .relaxed)
-      made.next.store(next > Self.used ? next : 0, ordering: .relaxed)
-      unsafe slot.pointee.store(Self.address(made), ordering: .sequentiallyConsistent)
+      let next = unsafe slot.pointee.load()
+      if next.hasEntry { made.next.store(next) }
+      _ = unsafe Unmanaged.passRetained(made)
+      unsafe slot.pointee.store(Slot(made))
       // A delivery that began before the slot was stored may have missed the entry.
       if delivered.load(ordering: .sequentiallyConsistent) == number {
         made.isOpen.store(true, ordering: .sequentiallyConsistent)
@@ -229,15 +211,11 @@ internal import Synchronization
     for entry in entries { unsafe Unmanaged.passUnretained(entry).release() }
   }
 
-  private static func address(_ entry: CachedConversation) -> UInt {
-    unsafe UInt(bitPattern: Unmanaged.passRetained(entry).toOpaque())
-  }
-
   private func makeSlot(
     _ conversation: UInt32, _ state: inout State
-  ) -> UnsafeMutablePointer<Atomic<UInt>> {
+  ) -> UnsafeMutablePointer<AtomicSlot> {
     if let slot = unsafe slot(of: conversation) { return unsafe slot }
-    let memory = unsafe calloc(1 << Self.chunkBits, MemoryLayout<Atomic<UInt>>.stride)
+    let memory = unsafe calloc(1 << Self.chunkBits, MemoryLayout<AtomicSlot>.stride)
     guard let memory = unsafe memory else { fatalError("out of memory") }
     state.chunks.append(UInt(bitPattern: memory))
     unsafe chunks[Int(conversation) >> Self.chunkBits].store(
@@ -247,29 +225,28 @@ internal import Synchronization
   }
 
   private func entry(
-    in slot: UnsafeMutablePointer<Atomic<UInt>>, channel: Identifier
+    in slot: UnsafeMutablePointer<AtomicSlot>, channel: Identifier
   ) -> CachedConversation? {
-    var address = unsafe slot.pointee.load(ordering: .relaxed)
-    while let entry = Self.entry(at: address) {
+    var slot = unsafe slot.pointee.load()
+    while let entry = slot.retainedEntry {
       if entry.target.channel == channel { return entry }
-      address = entry.next.load(ordering: .relaxed)
+      slot = entry.next.load()
     }
     return nil
   }
 
   /// Unlinks an entry; the caller releases it.
   private func remove(_ entry: CachedConversation, _ state: inout State) {
-    let target = unsafe UInt(bitPattern: Unmanaged.passUnretained(entry).toOpaque())
-    let following = entry.next.load(ordering: .relaxed)
+    let following = entry.next.load()
     let slot = unsafe makeSlot(entry.target.conversation, &state)
-    var address = unsafe slot.pointee.load(ordering: .relaxed)
-    if address == target {
-      unsafe slot.pointee.store(following, ordering: .sequentiallyConsistent)
+    var found = unsafe slot.pointee.load()
+    if found.isEntry(entry) {
+      unsafe slot.pointee.store(following)
     } else {
-      while let before = Self.entry(at: address) {
-        address = before.next.load(ordering: .relaxed)
-        if address == target {
-          before.next.store(following, ordering: .sequentiallyConsistent)
+      while let before = found.retainedEntry {
+        found = before.next.load()
+        if found.isEntry(entry) {
+          before.next.store(following)
           break
         }
       }
@@ -280,7 +257,7 @@ internal import Synchronization
       unsafe last.position = entry.position
       state.entries[unsafe entry.position] = last
     }
-    if entry.target.kind == .thread, unsafe slot.pointee.load(ordering: .relaxed) == 0 {
+    if entry.target.kind == .thread, unsafe !slot.pointee.load().hasEntry {
       state.threads[entry.target.members]?.remove(entry.target.conversation)
     }
   }
@@ -333,7 +310,10 @@ internal import Synchronization
     // Some at a time, so that their cache misses overlap.
     var found: [SettingsLog.Entry] = []
     func deliverFound() {
-      for entry in found { prefetchGuarded(entry.conversation) }
+      for entry in found {
+        // What ``CachedConversation/deliver(_:number:)`` accesses.
+        prefetchEntry(entry.conversation, lines: 2 * CachedConversation.prefetchedLines)
+      }
       for entry in found {
         deliver(CollectionOfOne(.settings(entry.user)), to: entry.conversation, threads, number)
       }
@@ -363,16 +343,6 @@ internal import Synchronization
     deliver(changes, to: conversation, state.withLock { $0.threads }, number)
   }
 
-  /// Prefetches what ``CachedConversation/deliver(_:number:)`` accesses of a conversation's entry.
-  private func prefetchGuarded(_ conversation: UInt32) {
-    guard let slot = unsafe slot(of: conversation) else { return }
-    let address = unsafe slot.pointee.load(ordering: .relaxed)
-    if address <= Self.used { return }
-    for line in 0..<2 * CachedConversation.prefetchedLines {
-      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ UInt(line) &* 64))
-    }
-  }
-
   private func deliver(
     _ subjects: some Collection<PendingChanges.Subject>, to conversation: UInt32,
     _ threads: [UInt32: Set<UInt32>], _ number: UInt64
@@ -385,14 +355,14 @@ internal import Synchronization
     _ subjects: some Collection<PendingChanges.Subject>, toEntriesOf conversation: UInt32,
     _ number: UInt64
   ) {
-    guard let slot = unsafe slot(of: conversation),
-      unsafe slot.pointee.load(ordering: .sequentiallyConsistent) > Self.used
-    else { return }
+    guard let slot = unsafe slot(of: conversation), unsafe slot.pointee.load().hasEntry else {
+      return
+    }
     readGuard.reading {
-      var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
-      while let entry = Self.entry(at: address) {
+      var slot = unsafe slot.pointee.load()
+      while let entry = slot.retainedEntry {
         entry.deliver(subjects, number: number)
-        address = entry.next.load(ordering: .sequentiallyConsistent)
+        slot = entry.next.load()
       }
     }
   }

@@ -1,24 +1,24 @@
 internal import Algorithms
 
-/// The instants at which words of a conversation's members change without an update: a mute ends, a
-/// membership begins. It knows which of them the words have passed.
+/// The instants at which keys of a conversation's members change without an update: a mute ends, a
+/// membership begins. It knows which of them the keys have passed.
 struct EventLog {
   struct Event {
     /// Milliseconds since the epoch.
     var at: Int64
     var rank: UInt32
-    /// The words until then, and from then on.
-    var before: MemberWord
-    var after: MemberWord
+    /// The keys until then, and from then on.
+    var before: MemberKey
+    var after: MemberKey
 
     func precedes(_ other: Event) -> Bool { (at, rank) < (other.at, other.rank) }
   }
 
   /// Ascending, those of an instant by rank.
   private(set) var events: [Event] = []
-  /// How many of them the words have passed.
+  /// How many of them the keys have passed.
   private(set) var passed = 0
-  /// The instant of the words.
+  /// The instant of the keys.
   private(set) var now: Int64 = 0
   /// Events up to this instant are not known.
   private(set) var floor = Int64.min
@@ -45,7 +45,7 @@ struct EventLog {
     (self.now, self.floor) = (now, floor)
   }
 
-  /// The half-open interval around the instant of the words in which no member has an event.
+  /// The half-open interval around the instant of the keys in which no member has an event.
   var bounds: (from: Int64, until: Int64) {
     (
       passed > 0 ? events[passed - 1].at : floor + 1,
@@ -53,7 +53,7 @@ struct EventLog {
     )
   }
 
-  /// The number of events up to an instant, which is mostly near that of the words.
+  /// The number of events up to an instant, which is mostly near that of the keys.
   ///
   /// - Complexity: O(log of the events in between).
   func count(upTo now: Int64) -> Int {
@@ -84,18 +84,18 @@ struct EventLog {
     return (min(before, count)..<max(before, count), count >= before)
   }
 
-  /// The words before and after each event, as numbers.
-  func words(_ number: (MemberWord) -> UInt32) -> [UInt32] {
-    var words: [UInt32] = []
-    words.reserveCapacity(events.count * 2)
+  /// The keys before and after each event, as numbers.
+  func keys(_ number: (MemberKey) -> UInt32) -> [UInt32] {
+    var keys: [UInt32] = []
+    keys.reserveCapacity(events.count * 2)
     for event in events {
-      words.append(number(event.before))
-      words.append(number(event.after))
+      keys.append(number(event.before))
+      keys.append(number(event.after))
     }
-    return words
+    return keys
   }
 
-  /// The members with events after the instant of the words, except the starts of memberships: no
+  /// The members with events after the instant of the keys, except the starts of memberships: no
   /// decision of a user is suppressed before the membership starts.
   ///
   /// - Complexity: O(log events + result), O(events) the first time.
@@ -106,7 +106,7 @@ struct EventLog {
     return positions[first...].lazy.map { [events] in events[$0].rank }
   }
 
-  /// Stops the process unless events ascend, and the words have passed those up to their instant.
+  /// Stops the process unless events ascend, and the keys have passed those up to their instant.
   func checkInvariants(_ scope: InvariantScope) {
     precondition(passed <= events.count, "EventLog: \(passed) of \(events.count) events passed")
     for index in scope.indices(below: events.count) {
@@ -126,7 +126,7 @@ struct EventLog {
 extension EventLog {
   /// The events of members whose settings changed, which replace those that they had.
   ///
-  /// A member who comes online keeps the instants of the events, and only has other words there. So
+  /// A member who comes online keeps the instants of the events, and only has other keys there. So
   /// most events are replaced where they stand, and no others are looked at.
   struct Replacement {
     /// What was listed and is not in the log yet.

@@ -57,7 +57,7 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches the inputs of a user's word.
+  /// Prefetches the inputs of a user's key.
   ///
   /// - Parameter known: the user's probable rank; if there is no such rank, it is estimated.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
@@ -66,7 +66,7 @@ struct MemberResolver {
       let slot = Int(row.start) + Int(known)
       tables.memberUsers.prefetch(slot)
       tables.packedMembers.prefetch(slot)
-      return tables.memberWords.prefetch(slot)
+      return tables.memberKeys.prefetch(slot)
     }
     if row.count == 0 || Int(user) >= tables.userCount { return }
     tables.packedUsers.prefetch(Int(user))
@@ -84,7 +84,7 @@ struct MemberResolver {
     return tables.rank(of: user, in: row)
   }
 
-  /// Prefetches the other inputs of a member's word, once the rank is known.
+  /// Prefetches the other inputs of a member's key, once the rank is known.
   func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
     version.deviceReader.prefetchRecords(user)
     tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
@@ -117,38 +117,40 @@ struct MemberResolver {
   /// What decides a member at an instant.
   ///
   /// - Complexity: O(devices), and O(log members) in a thread.
-  func word(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberWord {
+  func key(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberKey {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
-    return word(of: user, overrides(of: user, rank: rank, target), target, at: now)
+    return key(of: user, overrides(of: user, rank: rank, target), target, at: now)
   }
 
   /// The same when the member's overrides are at hand.
-  func word(
+  func key(
     of user: UInt32, _ overrides: MemberOverrides, _ target: ConversationTarget, at now: Int64
-  ) -> MemberWord {
+  ) -> MemberKey {
     let member = overrides.memberClass(at: now)
-    if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
+    if member.isAbsent { return MemberKey(schedule: tables.schedules[Int(user)], base: 0) }
     let packed = tables.packedUsers[Int(user)]
     let value = tables.userClass(
       of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
-    return MemberWord(
+    return MemberKey(
       schedule: tables.schedules[Int(user)],
       base: target.rules.base(value, member))
   }
 
-  /// What decides a member of a conversation whose words in the tables hold for the message
-  /// (``readsWords(_:)``) from the start of the membership on; nil for one whose word is not lasting.
-  func lastingWord(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberWord? {
-    let word = MemberWord(bits: tables.memberWords[Int(target.memberRow.start) + rank])
-    if word.isUnresolved { return nil }
-    guard let online = version.online, online.contains(user) else { return word }
+  /// The key of a member in the tables, which holds from the start of the membership on; nil if it
+  /// is unresolved.
+  ///
+  /// - Precondition: ``readsStoredKeys(_:)``.
+  func storedKey(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberKey? {
+    let key = MemberKey(bits: tables.memberKeys[Int(target.memberRow.start) + rank])
+    if key.isUnresolved { return nil }
+    guard let online = version.online, online.contains(user) else { return key }
     // An online user's base does not depend on anything else.
     return tables.onlineReach(of: user) == .online
-      ? word.withBase(target.rules.onlineBase) : word
+      ? key.withBase(target.rules.onlineBase) : key
   }
 
-  /// Whether the words in the tables are those of messages of a target.
-  func readsWords(_ target: ConversationTarget) -> Bool {
+  /// Whether the keys in the tables are those of messages of a target.
+  func readsStoredKeys(_ target: ConversationTarget) -> Bool {
     target.kind != .thread && levelMask(target) == PackedMember.levelMask
   }
 

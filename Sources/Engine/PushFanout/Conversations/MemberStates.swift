@@ -34,10 +34,10 @@ internal import Synchronization
   ) {
     let phases = quiet.phases
     let stateByBase = unsafe conversation.stateByBase
-    let (words, bytes) = unsafe (conversation.words, bytes)
+    let (keys, bytes) = unsafe (conversation.keys, bytes)
     for rank in ranks {
-      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
-      unsafe bytes[rank] = unsafe word.state(phases, stateByBase)
+      let key = MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
+      unsafe bytes[rank] = unsafe key.state(phases, stateByBase)
     }
   }
 

@@ -1,6 +1,6 @@
 internal import Algorithms
 
-/// Changes of members by later versions than the one that a conversation's words are of, and those
+/// Changes of members by later versions than the one that a conversation's keys are of, and those
 /// that were applied, for readers of earlier versions.
 struct PendingChanges {
   enum Subject {
@@ -35,7 +35,7 @@ struct PendingChanges {
   private var applied: [(number: UInt64, rank: UInt32)] = []
   private var appliedFrom: UInt64
 
-  /// - Parameter number: the version of the words.
+  /// - Parameter number: the version of the keys.
   init(_ number: UInt64) { appliedFrom = number }
 
   /// The first version that changes something; `max` for none.

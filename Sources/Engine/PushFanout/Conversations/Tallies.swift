@@ -101,18 +101,18 @@ extension CachedConversation {
     let isLater = known.from <= quiet.from
     for entry in entries {
       let (before, after) = (Int(entry.before), Int(entry.after))
-      let old = MemberWord.stateIndex(phase: isLater ? before : after, base: 0)
-      let new = MemberWord.stateIndex(phase: isLater ? after : before, base: 0)
-      runs.forEach(of: entry.pattern) { word, count in
+      let old = MemberKey.stateIndex(phase: isLater ? before : after, base: 0)
+      let new = MemberKey.stateIndex(phase: isLater ? after : before, base: 0)
+      runs.forEach(of: entry.pattern) { key, count in
         move(
-          count, slot, from: unsafe stateByBase[old + word.base],
-          to: unsafe stateByBase[new + word.base])
+          count, slot, from: unsafe stateByBase[old + key.base],
+          to: unsafe stateByBase[new + key.base])
       }
     }
     return true
   }
 
-  /// Makes the runs that a date's transitions apply to, once the words were counted as often as
+  /// Makes the runs that a date's transitions apply to, once the keys were counted as often as
   /// making them is worth.
   private func makePatternRuns(_ transitions: QuietTransitions, _ guarded: inout Guarded) {
     if guarded.tallies.runs.isOf(transitions) { return }
@@ -120,15 +120,15 @@ extension CachedConversation {
     guard guarded.tallies.runs.recounts > PatternRuns.countsBefore else { return }
     guarded.tallies.runs = PatternRuns(transitions)
     var isKnown = true
-    func word(_ word: MemberWord) -> UInt32 {
-      if let found = transitions.patternWord(word) { return found.bits }
+    func key(_ key: MemberKey) -> UInt32 {
+      if let found = transitions.patternKey(key) { return found.bits }
       isKnown = false
       return 0
     }
-    let all = (0..<count).map { word(self.word($0)) }
+    let all = (0..<count).map { key(self.key($0)) }
     // Not if a member's schedule was added after the reader's version.
     guard isKnown else { return guarded.tallies.runs = PatternRuns() }
-    let others = guarded.events.words(word)
+    let others = guarded.events.keys(key)
     guarded.tallies.runs.runs.make(all, others: others, limit: count * 3 / 8)
   }
 
@@ -138,11 +138,11 @@ extension CachedConversation {
       if let runs = guarded.tallies.runs.runs(of: quiet.transitions) {
         let phases = quiet.patternPhases
         unsafe numbers.initialize(repeating: 0)
-        runs.forEach { word, count in
-          unsafe numbers[Int(word.state(phases, stateByBase))] &+= count
+        runs.forEach { key, count in
+          unsafe numbers[Int(key.state(phases, stateByBase))] &+= count
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(quiet.phases, into: start)
+        unsafe countKeys(quiet.phases, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

@@ -7,7 +7,7 @@ struct Decider {
   let threads: Int
   var tableUse = TableUse.whenSmallOrCold
 
-  /// Which messages are decided from the words in the tables, rather than by a cached conversation.
+  /// Which messages are decided from the keys in the tables, rather than by a cached conversation.
   enum TableUse {
     /// Those to small conversations, and the first to any other.
     case whenSmallOrCold
@@ -167,7 +167,7 @@ struct Decider {
   /// storage.
   ///
   /// - Parameters:
-  ///   - isFromTables: whether the words in the tables are read, unless too many are unknown.
+  ///   - isFromTables: whether the keys in the tables are read, unless too many are unknown.
   ///   - entry: the target's entry in the cache, if they are not.
   private func read(
     _ target: borrowing ConversationTarget, _ now: Int64, isFromTables: Bool,
@@ -208,7 +208,7 @@ struct Decider {
   private func mayReadTables(
     _ target: borrowing ConversationTarget, _ cache: ConversationCache
   ) -> Bool {
-    guard tableUse != .none, cache.readFromTablesLimit > 0, target.kind.hasLastingWords else {
+    guard tableUse != .none, cache.readFromTablesLimit > 0, target.kind.hasStoredKeys else {
       return false
     }
     return target.memberRow.count <= cache.readFromTablesLimit

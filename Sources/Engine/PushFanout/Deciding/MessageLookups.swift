@@ -94,7 +94,7 @@ struct MessageLookups {
         conversations[index], senders[index], at: messages.instant(first + index), version.tables,
         cache)
     }
-    cache.prefetchWords(count) {
+    cache.prefetchKeys(count) {
       (conversations[$0], version.tables.position(of: senders[$0]))
     }
   }
@@ -188,7 +188,7 @@ struct MessageLookup {
     if row.count <= 64 || isFromTables {
       for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
         tables.memberUsers.prefetch(slot)
-        if isFromTables { tables.memberWords.prefetch(slot) }
+        if isFromTables { tables.memberKeys.prefetch(slot) }
       }
     } else {
       // Members are mostly spread at random: in a conversation of 4,096, one in three is more than

@@ -58,7 +58,7 @@ extension FanoutUpdate {
     _ change: (UserIndex, inout UserSettings) -> Bool
   ) throws(FanoutError) {
     noteBulk()
-    writer.needsWords = true
+    writer.needsKeys = true
     for user in 0..<UInt32(writer.tables.userCount) {
       var settings = writer.tables.userExceptDevices(user)
       if change(UserIndex(user), &settings) { try writer.setUserExceptDevices(user, settings) }
@@ -105,12 +105,12 @@ extension TableWriter {
       tables.packedMembers.set(slot, member.bits, store)
       isChanged = true
     }
-    guard isChanged, tables.hasWords else { return count }
-    LastingWords(tables).write(
+    guard isChanged, tables.hasKeys else { return count }
+    StoredKeys(tables).write(
       0..<Int(row.count), of: row, kind, tables.rules.tables(kind), mask: PackedMember.levelMask
-    ) { rank, word in
+    ) { rank, key in
       let slot = Int(row.start) + rank
-      if tables.memberWords[slot] != word { tables.memberWords.set(slot, word, store) }
+      if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
     }
     return count
   }

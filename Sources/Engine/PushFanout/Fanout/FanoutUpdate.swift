@@ -137,18 +137,18 @@ public import PushModel
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
     if !users.isEmpty { memberships.all.build(writer.tables, threads: threads) }
-    if writer.needsWords {
+    if writer.needsKeys {
       // The app's zone may be another.
       writer.findUnknownZones()
     } else if !users.isEmpty {
       writer.findUnknownZones(of: self.users)
     }
-    if writer.needsWords {
-      writer.fillWords(threads: threads)
+    if writer.needsKeys {
+      writer.fillKeys(threads: threads)
     } else {
       let memberships = memberships.all.reader
       for user in self.users {
-        _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
+        _ = memberships.forEachConversation(of: user) { writer.setKey(of: user, in: $0) }
       }
     }
     let isDelivered = cache.deliver(entries, memberships.all, number: number)

@@ -166,15 +166,15 @@ public struct FanoutResult: Sendable {
     let phases = quiet.phases
     guard !storage.isFromTables, let conversation = storage.conversation else {
       guard let target else { return StateRules.absent }
-      return unsafe MemberResolver(version).word(rank, target, at: instant)
+      return unsafe MemberResolver(version).key(rank, target, at: instant)
         .state(phases, target.rules.statesByBase)
     }
-    let word = conversation.word(rank)
+    let key = conversation.key(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
-      return unsafe word.state(phases, conversation.stateByBase)
+      return unsafe key.state(phases, conversation.stateByBase)
     }
-    return unsafe MemberResolver(version).word(rank, conversation.target, at: instant)
+    return unsafe MemberResolver(version).key(rank, conversation.target, at: instant)
       .state(phases, conversation.stateByBase)
   }
 

@@ -144,11 +144,11 @@ struct QuietTransitions: Sendable {
     starts.append(all.count)
   }
 
-  /// A member's word with the pattern in place of the schedule; nil for a schedule that was added
+  /// A member's key with the pattern in place of the schedule; nil for a schedule that was added
   /// later.
   @inline(__always)
-  func patternWord(_ word: MemberWord) -> MemberWord? {
-    guard word.schedule < patterns.count else { return nil }
-    return MemberWord(schedule: patterns[word.schedule], base: UInt16(word.base))
+  func patternKey(_ key: MemberKey) -> MemberKey? {
+    guard key.schedule < patterns.count else { return nil }
+    return MemberKey(schedule: patterns[key.schedule], base: UInt16(key.base))
   }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// Finds when suppressed members of a conversation would get a push, if no settings changed.
 ///
 /// For a member without mutes or grace periods that end, the instant follows from the member's
-/// word: it is the first later level of the schedule at which the message pushes.
+/// key: it is the first later level of the schedule at which the message pushes.
 struct DeferredPushes {
   private var calendar = 0
   /// The instant for which the levels were found, in seconds.
@@ -64,21 +64,21 @@ struct DeferredPushes {
   /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
   /// nil if the member is not suppressed or never gets one.
   ///
-  /// - Parameter word: the member's; nil for a member with a mute or a grace that has not ended.
+  /// - Parameter key: the member's; nil for a member with a mute or a grace that has not ended.
   mutating func release(
-    of rank: Int, _ word: MemberWord?, _ target: ConversationTarget, _ quiet: SchedulePhases,
+    of rank: Int, _ key: MemberKey?, _ target: ConversationTarget, _ quiet: SchedulePhases,
     _ messageClass: Int, at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
-    guard let word else {
+    guard let key else {
       return releaseByEvents(of: rank, target, messageClass, at: now, MemberResolver(version))
     }
     let codes = unsafe target.rules.codes(messageClass)
     let statesByBase = unsafe target.rules.statesByBase
-    let code = unsafe codes[Int(word.state(quiet.phases, statesByBase))]
+    let code = unsafe codes[Int(key.state(quiet.phases, statesByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
-    forEachLaterLevel(of: word.schedule, version) { second, level in
-      let state = unsafe statesByBase[MemberWord.stateIndex(phase: Int(level), base: word.base)]
+    forEachLaterLevel(of: key.schedule, version) { second, level in
+      let state = unsafe statesByBase[MemberKey.stateIndex(phase: Int(level), base: key.base)]
       guard unsafe codes[Int(state)] & 1 != 0 else { return true }
       found = second
       return false
@@ -120,9 +120,9 @@ struct DeferredPushes {
     let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     let code = { (at: Int64) -> UInt8 in
       let level = tables.quietPhase(tables.schedules[Int(user)], at: at)
-      let base = resolver.word(rank, target, at: at).base
+      let base = resolver.key(rank, target, at: at).base
       return unsafe codes[
-        Int(target.rules.statesByBase[MemberWord.stateIndex(phase: Int(level), base: base)])]
+        Int(target.rules.statesByBase[MemberKey.stateIndex(phase: Int(level), base: base)])]
     }
     let suppressed = code(now)
     guard Self.suppressed[Int(suppressed)] else { return nil }
@@ -149,16 +149,16 @@ struct DeferredPushes {
 }
 
 extension CachedConversation {
-  /// Whether a member has an event after the instant of the words; false for users who are not yet
+  /// Whether a member has an event after the instant of the keys; false for users who are not yet
   /// members, whose decisions are not suppressed.
   ///
   /// - Complexity: O(later events of members).
   func hasLaterEvent(_ rank: Int) -> Bool {
-    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnresolved { return false }
+    if eventsUntil.load(ordering: .relaxed) == .max || key(rank).isUnresolved { return false }
     return guarded.withLock { $0.events.laterMembers().contains(UInt32(rank)) }
   }
 
-  /// The members with events after the instant of the words, with numbers that change when they
+  /// The members with events after the instant of the keys, with numbers that change when they
   /// do; nil if the numbers are still these.
   ///
   /// - Complexity: O(later events of members), O(events) the first time.

@@ -113,7 +113,7 @@ extension FanoutTimeline {
       return nil
     }
     return DecidedConversation(
-      members: following(conversation, quiet) { members, _ in members },
+      members: followed(conversation, quiet).members,
       stateCount: conversation.stateCount, key: MemberListKey(conversation.target))
   }
 }

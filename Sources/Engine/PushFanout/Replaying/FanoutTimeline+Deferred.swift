@@ -91,7 +91,7 @@ extension FanoutTimeline {
       limit: expiry(message), named: named)
   }
 
-  /// The conversation of the result, with words that hold for its version and instant.
+  /// The conversation of the result, with keys that hold for its version and instant.
   func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
@@ -112,10 +112,8 @@ extension FanoutTimeline {
     _ released: (Int64, Int) -> Void
   ) {
     let plan = deferring.plan
-    let pushes = following(conversation, deferring.quiet) {
-      $0.held(plan.messageClass, conversation, $1)
-    }
-    pushes.forEach { at, code, count in
+    let (members, counting) = followed(conversation, deferring.quiet)
+    members.held(plan.messageClass, counting).forEach { at, code, count in
       guard at <= deferring.limit else { return }
       held.add(code, count)
       released(at, count)
@@ -133,61 +131,46 @@ extension FanoutTimeline {
     }
   }
 
-  /// Calls `body` with the members of a conversation, followed to a message, and with what they are
-  /// counted as.
+  /// The members of a conversation, followed to the message that was decided last, and what they
+  /// are counted as there.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) the first time, and on another date.
-  func following<Value>(
-    _ conversation: CachedConversation, _ quiet: SchedulePhases,
-    _ body: (FollowedMembers, FollowedMembers.Counting) -> Value
-  ) -> Value {
-    let version = engineVersion
-    localPushes.prepare(version.tables)
-    deferred.prepare(quiet, version)
-    // Taken out meanwhile: both are asked for each member that changed.
-    let zones = localPushes
-    var finder = DeferredPushes()
-    swap(&finder, &deferred)
-    defer { swap(&finder, &deferred) }
-    let now = result.instant
+  func followed(
+    _ conversation: CachedConversation, _ quiet: SchedulePhases
+  ) -> (members: FollowedMembers, counting: FollowedMembers.Counting) {
     let counting = FollowedMembers.Counting(
-      zone: { zones.zone(ofSchedule: $0) },
-      release: { rank, messageClass, hasEvents in
-        finder.release(
-          of: rank, hasEvents ? nil : conversation.word(rank), conversation.target, quiet,
-          messageClass, at: now, version)
-      })
+      timeline: self, conversation: conversation, quiet: quiet)
     if let known = conversation.guarded.withLock({ $0.observer as? FollowedMembers }) {
-      known.follow(conversation, quiet, counting)
-      return body(known, counting)
+      known.follow(counting)
+      return (known, counting)
     }
-    let made = FollowedMembers(conversation, quiet)
+    let made = FollowedMembers(counting)
     conversation.guarded.withLock { $0.observer = made }
-    return body(made, counting)
+    return (made, counting)
   }
 
   private func release(
     of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
-      of: rank, word(rank, deferring), deferring.target, deferring.quiet, messageClass,
+      of: rank, key(rank, deferring), deferring.target, deferring.quiet, messageClass,
       at: result.instant, engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found
   }
 
-  /// A member's word; nil for one with a mute or a grace that has not ended.
-  private func word(_ rank: Int, _ deferring: Deferring) -> MemberWord? {
+  /// A member's key; nil for one with a mute or a grace that has not ended.
+  private func key(_ rank: Int, _ deferring: Deferring) -> MemberKey? {
     if let conversation = deferring.conversation {
-      return conversation.hasLaterEvent(rank) ? nil : conversation.word(rank)
+      return conversation.hasLaterEvent(rank) ? nil : conversation.key(rank)
     }
     let resolver = MemberResolver(engineVersion)
     let user = result.memberUsers[Int(result.row.start) + rank]
-    let word = resolver.lastingWord(of: user, rank, deferring.target)
+    let key = resolver.storedKey(of: user, rank, deferring.target)
     let begins = deferring.target.memberRow.hasStart(after: result.instant)
     return begins
-      ? word.map { _ in resolver.word(rank, deferring.target, at: result.instant) } : word
+      ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
   }
 
   /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The states of a conversation's members at the last message of a timeline, and sums over them, kept
-/// up from message to message: the conversation notes each word that changes, the date's transitions
+/// up from message to message: the conversation notes each key that changes, the date's transitions
 /// say which patterns do, and what a member was counted as is taken off, and what the member is now is
 /// added.
 ///
@@ -9,20 +9,35 @@ internal import Synchronization
 ///   ``HeldPushes``.
 ///
 /// SAFETY: used by the one thread of the timeline that the conversation is of.
-@safe final class FollowedMembers: WordObserver, @unchecked Sendable {
-  private struct WordChange {
+@safe final class FollowedMembers: KeyObserver, @unchecked Sendable {
+  private struct KeyChange {
     let rank: UInt32
-    let before: MemberWord
-    let after: MemberWord
+    let before: MemberKey
+    let after: MemberKey
   }
 
-  /// What members are counted as.
+  /// What members are counted as at a message: by zone, and by the instant of a later push. Either
+  /// is prepared where it is asked for.
   struct Counting {
+    let timeline: FanoutTimeline
+    let conversation: CachedConversation
+    let quiet: SchedulePhases
+
+    func prepareZones() { timeline.localPushes.prepare(timeline.engineVersion.tables) }
+
     /// The zone of a schedule.
-    let zone: (_ schedule: Int) -> Int
-    /// When a member who is suppressed gets a push of a class of message, and the code until then;
-    /// `hasEvents` of one with a mute or a grace that has not ended.
-    let release: (_ rank: Int, _ messageClass: Int, _ hasEvents: Bool) -> (at: Int64, code: UInt8)?
+    func zone(_ schedule: Int) -> Int { timeline.localPushes.zone(ofSchedule: schedule) }
+
+    func prepareReleases() { timeline.deferred.prepare(quiet, timeline.engineVersion) }
+
+    /// When a member who is suppressed gets a push of a class of message, and the code until then.
+    ///
+    /// - Parameter hasEvents: whether the member has a mute or a grace that has not ended.
+    func release(_ rank: Int, _ messageClass: Int, hasEvents: Bool) -> (at: Int64, code: UInt8)? {
+      timeline.deferred.release(
+        of: rank, hasEvents ? nil : conversation.key(rank), conversation.target, quiet,
+        messageClass, at: timeline.result.instant, timeline.engineVersion)
+    }
   }
 
   /// How often all members are looked at before they are sorted by pattern, which takes as long as
@@ -34,12 +49,12 @@ internal import Synchronization
 
   private(set) var states: [UInt8]
   private var quiet: SchedulePhases
-  /// The words that changed since the last message, in the order of changes.
-  private var changedWords: [WordChange] = []
+  /// The keys that changed since the last message, in the order of changes.
+  private var changedKeys: [KeyChange] = []
   /// Whether so many changed that they were not kept.
   private var isOutdated = false
-  /// The ranks whose state changed since they were last taken, with repetitions; nil if nobody takes
-  /// them.
+  /// The ranks whose state changed since they were last given out, with repetitions; nil if nobody
+  /// asks for them.
   private var changedStates: [UInt32]?
   /// The ranks by pattern, and where those of each end; empty until they are worth it. Ranks whose
   /// schedule has changed since are in ``moved`` too.
@@ -57,18 +72,17 @@ internal import Synchronization
   /// Members who get a push by zone, by the address of a class of message's codes.
   private var zones: [UInt: ZonePushes] = [:]
 
-  init(_ conversation: CachedConversation, _ quiet: SchedulePhases) {
-    self.quiet = quiet
-    states = Self.states(conversation, quiet)
+  init(_ counting: Counting) {
+    quiet = counting.quiet
+    states = Self.states(counting)
   }
 
-  private static func states(
-    _ conversation: CachedConversation, _ quiet: SchedulePhases
-  ) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: conversation.count) { states, count in
+  private static func states(_ counting: Counting) -> [UInt8] {
+    let (conversation, quiet) = (counting.conversation, counting.quiet)
+    return unsafe [UInt8](unsafeUninitializedCapacity: conversation.count) { states, count in
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { histogram in
         guard let histogram = histogram.baseAddress else { return }
-        unsafe conversation.countWords(
+        unsafe conversation.countKeys(
           quiet.phases, into: histogram, states: states.baseAddress)
       }
       count = conversation.count
@@ -80,11 +94,10 @@ internal import Synchronization
   /// The suppressed members who get a push of a class of message later.
   ///
   /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
-  func held(
-    _ messageClass: Int, _ conversation: CachedConversation, _ counting: Counting
-  ) -> HeldPushes {
+  func held(_ messageClass: Int, _ counting: Counting) -> HeldPushes {
     if let known = held[messageClass] { return known }
-    if events == nil { followEvents(conversation, counting) }
+    counting.prepareReleases()
+    if events == nil { followEvents(counting) }
     var made = HeldPushes(states.count)
     for rank in states.indices { set(rank, messageClass, &made, counting) }
     held[messageClass] = made
@@ -94,7 +107,8 @@ internal import Synchronization
   private func set(
     _ rank: Int, _ messageClass: Int, _ pushes: inout HeldPushes, _ counting: Counting
   ) {
-    pushes.set(rank, counting.release(rank, messageClass, special.contains(UInt32(rank))))
+    let hasEvents = special.contains(UInt32(rank))
+    pushes.set(rank, counting.release(rank, messageClass, hasEvents: hasEvents))
   }
 
   private func setHeld(_ rank: Int, _ counting: Counting) {
@@ -108,16 +122,15 @@ internal import Synchronization
   /// The members who get a push by these codes, by zone.
   ///
   /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
-  func zones(
-    _ codes: UnsafePointer<UInt8>, _ conversation: CachedConversation, _ counting: Counting
-  ) -> ZonePushes {
-    let key = UInt(bitPattern: codes)
-    if let known = zones[key] { return known }
+  func zones(_ codes: UnsafePointer<UInt8>, _ counting: Counting) -> ZonePushes {
+    let address = UInt(bitPattern: codes)
+    if let known = zones[address] { return known }
+    counting.prepareZones()
     var made = ZonePushes()
     for rank in states.indices where unsafe codes[Int(states[rank])] & 1 != 0 {
-      made.add(1, zone: counting.zone(conversation.word(rank).schedule))
+      made.add(1, zone: counting.zone(counting.conversation.key(rank).schedule))
     }
-    zones[key] = made
+    zones[address] = made
     return made
   }
 
@@ -131,54 +144,61 @@ internal import Synchronization
     }
   }
 
-  /// The ranks whose state changed since they were last taken, with repetitions; nil the first time.
-  func takeChangedStates() -> [UInt32]? {
-    defer { changedStates = [] }
-    return changedStates
+  /// Calls `body` with the states of members that may have changed since the last call, or of all
+  /// members.
+  func takeChangedStates(all: Bool, _ body: (_ rank: Int, _ state: UInt8) -> Void) {
+    let count = changedStates?.count ?? 0
+    if all || changedStates == nil {
+      for (rank, state) in states.enumerated() { body(rank, state) }
+    } else {
+      changedStates?.forEach { body(Int($0), states[Int($0)]) }
+    }
+    if changedStates == nil { changedStates = [] }
+    changedStates?.removeAll(keepingCapacity: count <= states.count / 16)
   }
 
   // MARK: Changes
 
-  /// Takes in that a word changes.
-  func note(_ rank: Int, from before: MemberWord, to after: MemberWord) {
+  /// Takes in that a key changes.
+  func note(_ rank: Int, from before: MemberKey, to after: MemberKey) {
     if isOutdated { return }
-    changedWords.append(WordChange(rank: UInt32(rank), before: before, after: after))
-    guard changedWords.count > max(64, states.count / 2) else { return }
+    changedKeys.append(KeyChange(rank: UInt32(rank), before: before, after: after))
+    guard changedKeys.count > max(64, states.count / 2) else { return }
     isOutdated = true
-    changedWords = []
+    changedKeys = []
   }
 
-  /// Follows to the words and phases of a message.
+  /// Follows to the keys and phases of a message.
   ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
-  func follow(
-    _ conversation: CachedConversation, _ quiet: SchedulePhases, _ counting: Counting
-  ) {
-    let before = self.quiet
-    self.quiet = quiet
+  func follow(_ counting: Counting) {
+    let before = quiet
+    quiet = counting.quiet
+    if !zones.isEmpty { counting.prepareZones() }
+    if !held.isEmpty { counting.prepareReleases() }
     if isOutdated || quiet.calendar != before.calendar || quiet.from < before.from {
       // What was counted is found anew when it is asked for.
-      (isOutdated, changedWords, ranks, moved) = (false, [], [], [])
+      (isOutdated, changedKeys, ranks, moved) = (false, [], [], [])
       (held, zones) = ([:], [:])
-      readAll(conversation, counting)
+      readAll(counting)
     } else {
-      followWords(conversation, counting)
+      followKeys(counting)
       if quiet !== before {
         if quiet.day == before.day, areFew(since: before),
-          isSorted(quiet.transitions, conversation)
+          isSorted(quiet.transitions, counting.conversation)
         {
-          followTransitions(from: before, conversation, counting)
+          followTransitions(from: before, counting)
         } else {
-          readAll(conversation, counting)
+          readAll(counting)
         }
       }
     }
-    if events != nil { followEvents(conversation, counting) }
+    if events != nil { followEvents(counting) }
   }
 
-  private func followWords(_ conversation: CachedConversation, _ counting: Counting) {
-    for change in changedWords {
+  private func followKeys(_ counting: Counting) {
+    for change in changedKeys {
       let rank = Int(change.rank)
       if change.before.schedule != change.after.schedule {
         if !ranks.isEmpty { moved.append(change.rank) }
@@ -189,35 +209,34 @@ internal import Synchronization
           moveZones((old, states[rank]), (new, states[rank]))
         }
       }
-      set(rank, change.after, conversation, counting)
+      set(rank, change.after, counting)
       setHeld(rank, counting)
     }
-    changedWords.removeAll(keepingCapacity: true)
+    changedKeys.removeAll(keepingCapacity: true)
   }
 
-  /// Sets a member's state by a word and the levels of the message.
-  private func set(
-    _ rank: Int, _ word: MemberWord, _ conversation: CachedConversation, _ counting: Counting
-  ) {
-    set(
-      rank, unsafe word.state(quiet.phases, conversation.stateByBase), word, counting)
+  /// Sets a member's state by a key and the phases of the message.
+  private func set(_ rank: Int, _ key: MemberKey, _ counting: Counting) {
+    let stateByBase = unsafe counting.conversation.stateByBase
+    set(rank, unsafe key.state(quiet.phases, stateByBase), key, counting)
   }
 
-  private func set(_ rank: Int, _ state: UInt8, _ word: MemberWord, _ counting: Counting) {
+  private func set(_ rank: Int, _ state: UInt8, _ key: MemberKey, _ counting: Counting) {
     let before = states[rank]
     if state == before { return }
     states[rank] = state
     changedStates?.append(UInt32(rank))
     if zones.isEmpty { return }
-    let zone = counting.zone(word.schedule)
+    let zone = counting.zone(key.schedule)
     moveZones((zone, before), (zone, state))
   }
 
-  /// Looks at all members; their words are those that were followed to.
-  private func readAll(_ conversation: CachedConversation, _ counting: Counting) {
-    let found = Self.states(conversation, quiet)
+  /// Looks at all members; their keys are those that were followed to.
+  private func readAll(_ counting: Counting) {
+    let conversation = counting.conversation
+    let found = Self.states(counting)
     forEachDifference(states, found) { rank in
-      set(rank, found[rank], conversation.word(rank), counting)
+      set(rank, found[rank], conversation.key(rank), counting)
       setHeld(rank, counting)
     }
     // Of others the push may have become due, and another one follow.
@@ -228,11 +247,9 @@ internal import Synchronization
     }
   }
 
-  private func followTransitions(
-    from before: SchedulePhases, _ conversation: CachedConversation, _ counting: Counting
-  ) {
+  private func followTransitions(from before: SchedulePhases, _ counting: Counting) {
     func look(_ rank: UInt32) {
-      set(Int(rank), conversation.word(Int(rank)), conversation, counting)
+      set(Int(rank), counting.conversation.key(Int(rank)), counting)
       if !held.isEmpty { setHeld(Int(rank), counting) }
     }
     for entry in quiet.transitions.entries(between: before.from, and: quiet.from) {
@@ -263,7 +280,7 @@ internal import Synchronization
       guard sorted.reads > Self.readsBeforeSorting else { return false }
     }
     let patterns = transitions.patterns
-    let pattern = { (rank: UInt32) in patterns[conversation.word(Int(rank)).schedule] }
+    let pattern = { (rank: UInt32) in patterns[conversation.key(Int(rank)).schedule] }
     ranks = Array(0..<UInt32(states.count)).sortedByDigits(pattern)
     ends = [Int](repeating: 0, count: transitions.patternCount)
     for rank in ranks { ends[Int(pattern(rank))] += 1 }
@@ -273,8 +290,8 @@ internal import Synchronization
   }
 
   /// Takes in the mutes and graces that have ended, and those that are new.
-  private func followEvents(_ conversation: CachedConversation, _ counting: Counting) {
-    guard let found = conversation.laterEvents(unless: events) else { return }
+  private func followEvents(_ counting: Counting) {
+    guard let found = counting.conversation.laterEvents(unless: events) else { return }
     let all = special.union(found.ranks)
     events = (found.revision, found.count)
     special = found.ranks

@@ -118,7 +118,8 @@ extension FanoutTimeline {
     var zones: ZonePushes?
     if !result.storage.isFromTables, result.filter == nil, let conversation = exactConversation() {
       let codes = unsafe result.codes
-      zones = following(conversation, quiet) { unsafe $0.zones(codes, conversation, $1) }
+      let (members, counting) = followed(conversation, quiet)
+      zones = unsafe members.zones(codes, counting)
     }
     localPushes.add(result, zones, engineVersion, to: &hours)
   }

@@ -65,13 +65,11 @@ package struct OutcomeLedger {
     self.members = members
     self.a = a.members
     self.b = b?.members
-    _ = a.members.takeChangedStates()
-    _ = b?.members.takeChangedStates()
     pairs = [UInt16](repeating: 0, count: members.users.count)
     epochOf = [UInt32](repeating: 0, count: members.users.count)
-    for (rank, state) in self.a.states.enumerated() { pairs[rank] = UInt16(state) }
-    guard let other = self.b else { return }
-    for (rank, state) in other.states.enumerated() {
+    a.members.takeChangedStates(all: true) { rank, state in pairs[rank] = UInt16(state) }
+    guard let b else { return }
+    b.members.takeChangedStates(all: true) { rank, state in
       pairs[position(ofB: rank)] |= UInt16(state) << 8
     }
     for pair in pairs { resize(pair, by: 1) }
@@ -153,28 +151,16 @@ package struct OutcomeLedger {
   ///
   /// - Complexity: O(members whose state changed since the last message).
   mutating func follow(_ a: DecidedConversation, _ b: DecidedConversation?, _ emit: Emit) {
-    follow(from: self.a, to: a.members) { ledger, rank, state in
-      ledger.set(rank, to: ledger.pairs[rank] & 0xFF00 | UInt16(state), emit)
+    a.members.takeChangedStates(all: a.members !== self.a) { rank, state in
+      set(rank, to: pairs[rank] & 0xFF00 | UInt16(state), emit)
     }
     self.a = a.members
-    guard let b, let known = self.b else { return }
-    follow(from: known, to: b.members) { ledger, rank, state in
-      let member = ledger.position(ofB: rank)
-      ledger.set(member, to: ledger.pairs[member] & 0xFF | UInt16(state) << 8, emit)
+    guard let b else { return }
+    b.members.takeChangedStates(all: b.members !== self.b) { rank, state in
+      let member = position(ofB: rank)
+      set(member, to: pairs[member] & 0xFF | UInt16(state) << 8, emit)
     }
     self.b = b.members
-  }
-
-  /// Calls `body` with the members whose state may have changed.
-  private mutating func follow(
-    from before: FollowedMembers, to now: FollowedMembers,
-    _ body: (inout OutcomeLedger, _ rank: Int, _ state: UInt8) -> Void
-  ) {
-    if let ranks = now.takeChangedStates(), now === before {
-      for rank in ranks { body(&self, Int(rank), now.states[Int(rank)]) }
-    } else {
-      for (rank, state) in now.states.enumerated() { body(&self, rank, state) }
-    }
   }
 
   private mutating func set(_ member: Int, to pair: UInt16, _ emit: Emit) {

@@ -57,8 +57,8 @@ final class RuleTables: Sendable {
     return AtomicLazy.store(StateRules.make(app, kind), in: kinds[slot])
   }
 
-  /// A hash of the bases of all kinds of conversations whose members have lasting words, so that
-  /// words are not read with a program that numbers bases in another way. Never 0.
+  /// A hash of the bases of all kinds of conversations whose members have stored keys, so that
+  /// keys are not read with a program that numbers bases in another way. Never 0.
   ///
   /// - Complexity: that of creating the rules, the first time.
   var mark: UInt64 {

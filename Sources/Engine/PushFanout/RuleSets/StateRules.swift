@@ -86,10 +86,10 @@ internal import PushModel
         }
         let base = known[row] ?? UInt16(known.count)
         if known[row] == nil {
-          precondition(known.count < MemberWord.baseCapacity, "too many bases")
+          precondition(known.count < MemberKey.baseCapacity, "too many bases")
           known[row] = base
           for phase in 0..<phaseCount {
-            let index = MemberWord.stateIndex(phase: phase, base: Int(base))
+            let index = MemberKey.stateIndex(phase: phase, base: Int(base))
             unsafe statesByBase[index] = row[phase]
           }
         }
@@ -113,10 +113,10 @@ internal import PushModel
   /// The base of the ``StateKey`` of a class without quiet hours. 0 is the base of a user who is
   /// not yet a member.
   fileprivate let bases: UnsafePointer<UInt16>
-  /// The states by ``MemberWord/stateIndex(phase:base:)``.
+  /// The states by ``MemberKey/stateIndex(phase:base:)``.
   let statesByBase: UnsafePointer<UInt8>
 
-  static let statesByBaseCount = MemberWord.stateIndex(phase: StateRules.phaseCount + 1, base: 0)
+  static let statesByBaseCount = MemberKey.stateIndex(phase: StateRules.phaseCount + 1, base: 0)
 
   /// The base of any member who is online: no message is pushed to one.
   var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
@@ -149,7 +149,7 @@ internal import PushModel
   func forEachBaseTable(_ body: (UnsafeRawBufferPointer) -> Void) {
     unsafe body(
       UnsafeRawBufferPointer(UnsafeBufferPointer(start: bases, count: StateKey.count)))
-    let count = MemberWord.stateIndex(phase: StateRules.phaseCount, base: 0)
+    let count = MemberKey.stateIndex(phase: StateRules.phaseCount, base: 0)
     unsafe body(UnsafeRawBufferPointer(UnsafeBufferPointer(start: statesByBase, count: count)))
   }
 }

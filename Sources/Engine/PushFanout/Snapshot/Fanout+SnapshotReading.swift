@@ -87,9 +87,9 @@ struct SnapshotReading {
     let tables = try Tables(empty, &reading)
     try check(tables)
     let writer = TableWriter(tables, store)
-    // Unless a program with the same rules wrote the words.
-    if settings.rulesMark != tables.rules.mark || !tables.hasWords {
-      writer.fillWords(threads: threads)
+    // Unless a program with the same rules wrote the keys.
+    if settings.rulesMark != tables.rules.mark || !tables.hasKeys {
+      writer.fillKeys(threads: threads)
     }
     return writer
   }
@@ -206,9 +206,9 @@ struct SnapshotReading {
       throw .malformed(
         section: "deviceLists", "\(count(.deviceLists)) elements, expected \(count(.packedUsers))")
     }
-    if count(.memberWords) != 0, count(.memberWords) != count(.memberUsers) {
+    if count(.memberKeys) != 0, count(.memberKeys) != count(.memberUsers) {
       throw .malformed(
-        section: "memberWords", "\(count(.memberWords)) elements, expected \(count(.memberUsers))")
+        section: "memberKeys", "\(count(.memberKeys)) elements, expected \(count(.memberUsers))")
     }
     let indexed: [SnapshotPart] = [
       .userEntries, .nameEntries, .conversationEntries, .devices, .memberUsers, .overrides,

@@ -70,22 +70,19 @@ struct SnapshotBounds {
     case .conversationEntries:
       finding.isWrong = unsafe !Self.areIDs(start, count, conversationCharacters)
     case .packedUsers:
-      // Levels have three bits, of which 6 and 7 are invalid.
-      finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
-        $0 >> 2 & $0 >> 1 & 0o111_111_111
-      }
+      finding.isWrong = unsafe Self.any(start, count) { (user: PackedUser) in user.invalidLevels }
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
     case .deviceLists:
       finding.isWrong = unsafe Self.any(start, count, notBelow: DeviceLists.limit(records: devices))
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
-    case .memberWords:
-      let limit = UInt32(min(schedules, MemberWord.scheduleCapacity) - 1)
-      finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
-        MemberWord(bits: $0).schedule > limit ? 1 : 0
+    case .memberKeys:
+      let limit = UInt32(min(schedules, MemberKey.scheduleCapacity) - 1)
+      finding.isWrong = unsafe Self.any(start, count) { (key: MemberKey) -> UInt32 in
+        key.schedule > limit ? 1 : 0
       }
     case .packedMembers:
-      finding.isWrong = unsafe Self.any(start, count, UInt8.self) {
-        $0 & 0x08 | $0 >> 2 & $0 >> 1 & 1
+      finding.isWrong = unsafe Self.any(start, count) { (member: PackedMember) in
+        member.invalidLevel
       }
     case .devices:
       let size = MemoryLayout<DeviceRecord>.stride
@@ -109,13 +106,14 @@ struct SnapshotBounds {
     return finding
   }
 
+  /// Whether `wrong` is other than 0 for any element.
   @inline(__always)
-  private static func any<Number: FixedWidthInteger>(
-    _ start: UnsafeRawPointer, _ count: Int, _: Number.Type, _ wrong: (Number) -> Number
+  private static func any<Element: BitwiseCopyable, Number: FixedWidthInteger>(
+    _ start: UnsafeRawPointer, _ count: Int, _ wrong: (Element) -> Number
   ) -> Bool {
-    let numbers = unsafe start.assumingMemoryBound(to: Number.self)
+    let elements = unsafe start.assumingMemoryBound(to: Element.self)
     var bits: Number = 0
-    for index in 0..<count { bits |= wrong(unsafe numbers[index]) }
+    for index in 0..<count { bits |= wrong(unsafe elements[index]) }
     return bits != 0
   }
 
@@ -124,7 +122,7 @@ struct SnapshotBounds {
     let last = limit - 1
     guard last >= 0 else { return count > 0 }
     let most = UInt32(min(last, Int(UInt32.max)))
-    return unsafe any(start, count, UInt32.self) { $0 > most ? 1 : 0 }
+    return unsafe any(start, count) { (index: UInt32) -> UInt32 in index > most ? 1 : 0 }
   }
 
   private static func check(

@@ -8,7 +8,7 @@ struct SnapshotSettings {
   var channelSets: [[Identifier: NotificationLevel]] = []
   /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
-  /// ``RuleTables/mark``, by which members' words were computed.
+  /// ``RuleTables/mark``, by which members' keys were computed.
   var rulesMark: UInt64 = 0
   /// Of the time-zone data that the engine used; nil in a snapshot that was written before it was
   /// kept.

@@ -38,6 +38,9 @@ struct PackedUser: BitwiseCopyable, Equatable {
   @inline(__always)
   func level(at shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: bits >> shift & 7) }
   static func levelShift(kind: Int) -> UInt32 { UInt32(3 + 3 * kind) }
+  /// 0 if each level is one: of three bits, 6 and 7 are not.
+  @inline(__always)
+  var invalidLevels: UInt32 { bits >> 2 & bits >> 1 & 0o111_111_111 }
 
   init() {}
 
@@ -96,6 +99,9 @@ struct PackedMember: BitwiseCopyable, Equatable {
   /// The level, or 0 if the mask says that it does not apply.
   @inline(__always)
   func level(_ mask: UInt8) -> UInt8 { bits & mask }
+  /// 0 if the level is one: of four bits, 6 and more are not.
+  @inline(__always)
+  var invalidLevel: UInt8 { bits & 0x08 | bits >> 2 & bits >> 1 & 1 }
   /// Whether the member has any of some bits, such as ``beyondSince``.
   @inline(__always)
   func hasAny(_ mask: UInt8) -> Bool { bits & mask != 0 }

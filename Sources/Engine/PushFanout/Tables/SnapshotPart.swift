@@ -6,7 +6,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   case conversationCharacters, conversationEntries, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
-  case overrides, memberWords
+  case overrides, memberKeys
 
   /// What a table is of, as ``MemoryReport`` counts it.
   enum Subject { case none, ids, users, userExtras, conversations, memberships, membershipExtras }
@@ -27,7 +27,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .userMutes: (Self.paging(of: PagedMap.Slot.self), .userExtras)
     case .devices: (Self.paging(of: DeviceRecord.self), .userExtras)
     case .conversations: (Self.paging(of: ConversationRow.self), .conversations)
-    case .memberUsers, .memberWords: (Self.paging(of: UInt32.self), .memberships)
+    case .memberUsers, .memberKeys: (Self.paging(of: UInt32.self), .memberships)
     case .packedMembers: (Self.paging(of: UInt8.self), .memberships)
     case .overrides: (Self.paging(of: OverrideRecord.self), .membershipExtras)
     case .memberMutes, .memberSinces, .memberChannels:

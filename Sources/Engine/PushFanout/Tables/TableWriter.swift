@@ -7,8 +7,8 @@ internal import QuietTime
   var log = SettingsLog()
   let store: PageStore
   @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
-  /// Whether all of ``Tables/memberWords`` have to be computed again: the rules changed.
-  var needsWords = false
+  /// Whether all of ``Tables/memberKeys`` have to be computed again: the rules changed.
+  var needsKeys = false
   /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
@@ -33,7 +33,7 @@ internal import QuietTime
     for (ids, before) in zip(tables.idTables, last.idTables) { ids.rollBack(to: before) }
     tables = Tables(copying: last)
     self.log = log
-    needsWords = false
+    needsKeys = false
     store.rollBack()
   }
 
@@ -50,7 +50,7 @@ internal import QuietTime
     tables.rules = RuleTables.shared(app)
     tables.calendar = QuietCalendar()
     tables.appRevision &+= 1
-    needsWords = true
+    needsKeys = true
     log.removeAll(store)
   }
 
@@ -97,7 +97,7 @@ internal import QuietTime
     } catch {
       throw FanoutError(error)
     }
-    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
+    guard tables.scheduleTable.count <= MemberKey.scheduleCapacity else {
       throw .tooMany("distinct quiet hours")
     }
     return index
@@ -175,7 +175,7 @@ internal import QuietTime
     row.channels = tables.channelSets.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
-    if row.kind != before { row.range.forEach { setWord($0, row) } }
+    if row.kind != before { row.range.forEach { setKey($0, row) } }
   }
 
   /// Sets the parent of a conversation whose other settings are set.
@@ -207,7 +207,7 @@ internal import QuietTime
       let before = PackedMember(bits: tables.packedMembers[slot])
       if before != packed { tables.packedMembers.set(slot, packed.bits, store) }
       if packed.hasOverrides { tables.conversations.set(Int(conversation), row, store) }
-      setWord(slot, row)
+      setKey(slot, row)
       return true
     }
     try insert(user, packed, at: rank, &row)
@@ -236,12 +236,12 @@ internal import QuietTime
     while slot > start + rank {
       tables.memberUsers.set(slot, tables.memberUsers[slot - 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot - 1], store)
-      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot - 1], store) }
+      if tables.hasKeys { tables.memberKeys.set(slot, tables.memberKeys[slot - 1], store) }
       slot -= 1
     }
     tables.memberUsers.set(slot, user, store)
     tables.packedMembers.set(slot, packed.bits, store)
-    setWord(slot, row)
+    setKey(slot, row)
     row.count += 1
   }
 
@@ -250,15 +250,15 @@ internal import QuietTime
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
     guard start + capacity <= limit else { throw .tooMany("memberships") }
-    let hasWords = tables.hasWords
+    let hasKeys = tables.hasKeys
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
-    if hasWords { tables.memberWords.grow(to: start + capacity, repeating: 0, store) }
+    if hasKeys { tables.memberKeys.grow(to: start + capacity, repeating: 0, store) }
     for offset in 0..<Int(row.count) {
       let slot = Int(row.start) + offset
       tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
       tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
-      if hasWords { tables.memberWords.set(start + offset, tables.memberWords[slot], store) }
+      if hasKeys { tables.memberKeys.set(start + offset, tables.memberKeys[slot], store) }
     }
     row.start = UInt32(start)
     row.capacity = UInt32(capacity)
@@ -274,7 +274,7 @@ internal import QuietTime
     for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
       tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
-      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot + 1], store) }
+      if tables.hasKeys { tables.memberKeys.set(slot, tables.memberKeys[slot + 1], store) }
     }
     if row.hasOverrides {
       let key = Tables.key(conversation, user)

@@ -36,9 +36,9 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
   @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
-  /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
+  /// The stored key of each member (``StoredKeys``); empty until ``TableWriter`` has computed
   /// them.
-  @safe @exclusivity(unchecked) var memberWords: PagedTable<UInt32>
+  @safe @exclusivity(unchecked) var memberKeys: PagedTable<UInt32>
   /// The members' mutes, starts and channel levels, as of when the tables were built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
@@ -81,7 +81,7 @@ internal import QuietTime
     memberSinces = try visitor.visit(other?.memberSinces, .memberSinces)
     memberChannels = try visitor.visit(other?.memberChannels, .memberChannels)
     overrides = try visitor.visit(other?.overrides, .overrides)
-    memberWords = try visitor.visit(other?.memberWords, .memberWords)
+    memberKeys = try visitor.visit(other?.memberKeys, .memberKeys)
   }
 
   convenience init(app: AppSettings, unknownZones: UnknownZones = .fail) {
@@ -141,9 +141,9 @@ internal import QuietTime
     }
   }
 
-  /// Whether ``memberWords`` are kept.
+  /// Whether ``memberKeys`` are kept.
   @inline(__always)
-  var hasWords: Bool { memberWords.count == memberUsers.count }
+  var hasKeys: Bool { memberKeys.count == memberUsers.count }
 
   // MARK: Users
 

@@ -3,7 +3,7 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The conversations of each user, so that a change of a user's settings reaches the words and the
+/// The conversations of each user, so that a change of a user's settings reaches the keys and the
 /// cached states of these conversations only.
 ///
 /// Built by the first change of a user's settings, from the tables: an array of conversations'

@@ -3,7 +3,7 @@ package import PushModel
 /// The presence of users, in addition to the settings of a version: two bits for each user.
 ///
 /// A timeline changes it between messages. It is not part of the tables, so a change copies no page
-/// and words stay as they are. Kept conversations learn of changes when they get a message: of a
+/// and keys stay as they are. Kept conversations learn of changes when they get a message: of a
 /// large one the changes are listed, of others all members are examined.
 ///
 /// SAFETY: used by one thread at a time; the array has ``wordCount`` words, and is freed by `deinit`.
@@ -30,7 +30,7 @@ package import PushModel
     return unsafe word < wordCount ? bits[word] >> UInt64(user & 31 * 2) & 3 : 0
   }
 
-  /// Whether a user is online. Only then can the word of a user without listed devices be another
+  /// Whether a user is online. Only then can the key of a user without listed devices be another
   /// than the one in the tables.
   @inline(__always)
   func contains(_ user: UInt32) -> Bool { code(of: user) & 1 != 0 }

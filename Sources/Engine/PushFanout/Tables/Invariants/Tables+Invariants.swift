@@ -21,8 +21,8 @@ extension Tables {
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
     precondition(
-      hasWords || memberWords.count == 0,
-      "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
+      hasKeys || memberKeys.count == 0,
+      "Tables: \(memberUsers.count) members' users, \(memberKeys.count) keys")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
       checkConversation(UInt32(index), scope, isBuilt: isBuilt)
@@ -63,8 +63,8 @@ extension Tables {
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
       precondition(
-        !hasWords || memberWords[slot] == LastingWords(self).word(slot, row).bits,
-        "Tables: member \(rank) of conversation \(index) has another word")
+        !hasKeys || memberKeys[slot] == StoredKeys(self).key(slot, row).bits,
+        "Tables: member \(rank) of conversation \(index) has another key")
     }
     checkOverrides(index, row, scope)
   }

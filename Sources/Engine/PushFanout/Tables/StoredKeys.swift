@@ -1,15 +1,15 @@
 internal import PushModel
 internal import PushSupport
 
-/// Computes the words of members from the tables.
+/// Computes the keys of members from the tables.
 ///
-/// The word of a member is *lasting* if it changes by updates only. It is unresolved
-/// (``MemberWord/isUnresolved``) for a member with a mute, channel levels or an override that was set
+/// The key of a member is *stored* if it changes by updates only. It is unresolved
+/// (``MemberKey/isUnresolved``) for a member with a mute, channel levels or an override that was set
 /// since the tables were built, or with a user with a mute or listed devices: such a member is
-/// resolved at each instant. A word holds from the start of the membership on.
+/// resolved at each instant. A key holds from the start of the membership on.
 ///
 /// SAFETY: valid as long as the version of the tables.
-@safe struct LastingWords: @unchecked Sendable {
+@safe struct StoredKeys: @unchecked Sendable {
   private let packedUsers: PagedTable<PackedUser>
   private let schedules: PagedTable<UInt32>
   private let devices: DeviceLists
@@ -32,12 +32,12 @@ internal import PushSupport
     ruleSet = tables.app.rules
   }
 
-  /// The word of the member in a slot of a conversation's row, for messages to the conversation as
+  /// The key of the member in a slot of a conversation's row, for messages to the conversation as
   /// a whole. A thread's own members have none.
-  func word(_ slot: Int, _ row: ConversationRow) -> MemberWord {
+  func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
-    return word(
+    return key(
       memberUsers[slot], PackedMember(bits: packedMembers[slot]), rules.tables(kind),
       PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
@@ -50,7 +50,7 @@ internal import PushSupport
     }
   }
 
-  /// Writes the words of the members of a conversation.
+  /// Writes the keys of the members of a conversation.
   ///
   /// - Parameters:
   ///   - ranks: which members, of those in `row`.
@@ -59,7 +59,7 @@ internal import PushSupport
   /// - Complexity: O(members).
   func write(
     _ ranks: Range<Int>, of row: ConversationRow, _ kind: ConversationKind, _ rules: StateTables,
-    mask: UInt8, _ store: (_ rank: Int, _ word: UInt32) -> Void
+    mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
     // In a thread a record of its own may apply, and its start of membership.
@@ -72,26 +72,26 @@ internal import PushSupport
       for index in 0..<users.count {
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
-        let word = unsafe word(
+        let key = unsafe key(
           users[index], PackedMember(bits: members[index]), rules, mask, special, shift)
-        store(rank + index, word.bits)
+        store(rank + index, key.bits)
       }
       rank += users.count
     }
   }
 
   @inline(__always)
-  private func word(
+  private func key(
     _ user: UInt32, _ member: PackedMember, _ rules: StateTables, _ mask: UInt8, _ special: UInt8,
     _ shift: UInt32
-  ) -> MemberWord {
+  ) -> MemberKey {
     let packed = packedUsers[Int(user)]
     if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) {
       return .unresolved
     }
     let base = rules.base(
       UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
-    return MemberWord(schedule: schedules[Int(user)], base: base)
+    return MemberKey(schedule: schedules[Int(user)], base: base)
   }
 
   @inline(__always)
@@ -102,15 +102,15 @@ internal import PushSupport
 }
 
 extension TableWriter {
-  /// Computes the words of all members.
+  /// Computes the keys of all members.
   ///
   /// - Complexity: O(memberships), on several threads.
-  func fillWords(threads: Int) {
-    needsWords = false
-    tables.memberWords.removeAll(store)
-    tables.memberWords.grow(to: tables.memberUsers.count, store, threads: threads)
-    tables.memberWords.initialize(repeating: 0, threads: threads)
-    let filling = AllWords(tables)
+  func fillKeys(threads: Int) {
+    needsKeys = false
+    tables.memberKeys.removeAll(store)
+    tables.memberKeys.grow(to: tables.memberUsers.count, store, threads: threads)
+    tables.memberKeys.initialize(repeating: 0, threads: threads)
+    let filling = AllKeys(tables)
     let count = tables.conversations.count
     let pieceCount = threads <= 1 ? 1 : min(threads * 16, max(count, 1))
     Parallel.perform(pieceCount, threads: threads) { piece in
@@ -118,41 +118,41 @@ extension TableWriter {
     }
   }
 
-  /// Computes the word of the member in a slot again.
-  func setWord(_ slot: Int, _ row: ConversationRow) {
-    guard slot < tables.memberWords.count else { return }
-    let word = LastingWords(tables).word(slot, row).bits
-    if tables.memberWords[slot] != word { tables.memberWords.set(slot, word, store) }
+  /// Computes the key of the member in a slot again.
+  func setKey(_ slot: Int, _ row: ConversationRow) {
+    guard slot < tables.memberKeys.count else { return }
+    let key = StoredKeys(tables).key(slot, row).bits
+    if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
   }
 
-  /// Computes the word of a user in a conversation again, after a change of the user's settings.
-  func setWord(of user: UInt32, in conversation: UInt32) {
+  /// Computes the key of a user in a conversation again, after a change of the user's settings.
+  func setKey(of user: UInt32, in conversation: UInt32) {
     let row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return }
-    setWord(Int(row.start) + rank, row)
+    setKey(Int(row.start) + rank, row)
   }
 
-  /// The words of all conversations, for writing on several threads.
+  /// The keys of all conversations, for writing on several threads.
   ///
   /// SAFETY: the pages belong to the update in progress, and each thread writes slots that no other
   /// does.
-  private struct AllWords: @unchecked Sendable {
-    let words: PagedTable<UInt32>
+  private struct AllKeys: @unchecked Sendable {
+    let keys: PagedTable<UInt32>
     let conversations: PagedTable<ConversationRow>
     let rules: RuleTables
-    let lasting: LastingWords
+    let stored: StoredKeys
 
     init(_ tables: borrowing Tables) {
-      words = tables.memberWords
+      keys = tables.memberKeys
       conversations = tables.conversations
       rules = tables.rules
-      lasting = LastingWords(tables)
+      stored = StoredKeys(tables)
     }
 
     func fill(_ indices: Range<Int>) {
       guard let first = indices.first else { return }
       // Conversations are mostly stored in the order of their indices.
-      lasting.prefetchFirst(Int(conversations[first].start))
+      stored.prefetchFirst(Int(conversations[first].start))
       for index in indices { fill(index) }
     }
 
@@ -160,10 +160,10 @@ extension TableWriter {
       let row = conversations[conversation]
       let kind = ConversationKind(ordinal: Int(row.kind))
       if kind == .thread || row.count == 0 { return }
-      lasting.write(
+      stored.write(
         0..<Int(row.count), of: row, kind, rules.tables(kind), mask: PackedMember.levelMask
       ) {
-        words.update(Int(row.start) + $0, $1)
+        keys.update(Int(row.start) + $0, $1)
       }
     }
   }

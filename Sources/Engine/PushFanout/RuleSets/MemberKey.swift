@@ -2,7 +2,7 @@
 /// ``StateRules``.
 ///
 /// The kernels of CPushKernels know the layout too.
-struct MemberWord: BitwiseCopyable, Equatable {
+struct MemberKey: BitwiseCopyable, Equatable {
   private static let baseBits = 10
   /// The number of bases that it can hold.
   static let baseCapacity = 1 << baseBits
@@ -17,22 +17,22 @@ struct MemberWord: BitwiseCopyable, Equatable {
   @inline(__always)
   init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
 
-  /// The word of a member whose state is resolved from the tables at each instant. Its state is
+  /// The key of a member whose state is resolved from the tables at each instant. Its state is
   /// ``StateRules/absent`` in any phase.
-  static let unresolved = MemberWord(bits: 0)
+  static let unresolved = MemberKey(bits: 0)
 
-  /// Whether the base is that of ``unresolved``, which no lasting word has.
+  /// Whether the base is that of ``unresolved``, which no stored key has.
   @inline(__always)
   var isUnresolved: Bool { base == 0 }
 
-  /// The word while the user is not yet a member.
+  /// The key while the user is not yet a member.
   @inline(__always)
-  var absent: MemberWord { withBase(0) }
+  var absent: MemberKey { withBase(0) }
 
-  /// The word with another base.
+  /// The key with another base.
   @inline(__always)
-  func withBase(_ base: UInt16) -> MemberWord {
-    MemberWord(schedule: UInt32(schedule), base: base)
+  func withBase(_ base: UInt16) -> MemberKey {
+    MemberKey(schedule: UInt32(schedule), base: base)
   }
 
   @inline(__always)
@@ -63,7 +63,7 @@ struct MemberWord: BitwiseCopyable, Equatable {
     self.count = count
   }
 
-  /// The phase of a schedule. A word that another thread has just changed may name a schedule that
+  /// The phase of a schedule. A key that another thread has just changed may name a schedule that
   /// was added later; the reader then discards the state.
   @inline(__always)
   subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }

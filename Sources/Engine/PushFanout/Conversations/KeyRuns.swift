@@ -1,17 +1,17 @@
 internal import Algorithms
 
-/// Members with equal words: how many there are, in the order of words.
-struct WordRuns {
-  private(set) var words: [UInt32] = []
+/// Members with equal keys: how many there are, in the order of keys.
+struct KeyRuns {
+  private(set) var keys: [UInt32] = []
   private(set) var counts: [UInt32] = []
   private(set) var isMade = false
 
-  /// Whether the words are too different for runs to be worth their memory.
+  /// Whether the keys are too different for runs to be worth their memory.
   private(set) var isRefused = false
 
   /// - Parameters:
-  ///   - all: the words of all members.
-  ///   - others: words that members will have, so that they need not be inserted one by one.
+  ///   - all: the keys of all members.
+  ///   - others: keys that members will have, so that they need not be inserted one by one.
   ///   - limit: how many runs are worth their memory.
   /// - Complexity: O(members + others).
   mutating func make(
@@ -21,59 +21,59 @@ struct WordRuns {
     let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
     guard distinct <= limit else { return isRefused = true }
     isMade = true
-    words.reserveCapacity(distinct)
+    keys.reserveCapacity(distinct)
     counts.reserveCapacity(distinct)
     var others = others.sortedByDigits()[...]
-    func appendOthers(below word: UInt32) {
-      while let other = others.first, other <= word {
-        if other != word, other != words.last { append(other, count: 0) }
+    func appendOthers(below key: UInt32) {
+      while let other = others.first, other <= key {
+        if other != key, other != keys.last { append(other, count: 0) }
         others.removeFirst()
       }
     }
     var start = 0
     while start < sorted.count {
-      let word = sorted[start]
+      let key = sorted[start]
       var end = start + 1
-      while end < sorted.count, sorted[end] == word { end += 1 }
-      appendOthers(below: word)
-      append(word, count: UInt32(end - start))
+      while end < sorted.count, sorted[end] == key { end += 1 }
+      appendOthers(below: key)
+      append(key, count: UInt32(end - start))
       start = end
     }
     appendOthers(below: .max)
   }
 
-  private mutating func append(_ word: UInt32, count: UInt32) {
-    words.append(word)
+  private mutating func append(_ key: UInt32, count: UInt32) {
+    keys.append(key)
     counts.append(count)
   }
 
-  /// Changes one member's word.
-  mutating func move(from before: MemberWord, to after: MemberWord) {
+  /// Changes one member's key.
+  mutating func move(from before: MemberKey, to after: MemberKey) {
     guard isMade else { return }
-    let old = words.partitioningIndex { $0 >= before.bits }
+    let old = keys.partitioningIndex { $0 >= before.bits }
     counts[old] -= 1
-    let new = words.partitioningIndex { $0 >= after.bits }
-    if new < words.count, words[new] == after.bits {
+    let new = keys.partitioningIndex { $0 >= after.bits }
+    if new < keys.count, keys[new] == after.bits {
       counts[new] += 1
     } else {
-      words.insert(after.bits, at: new)
+      keys.insert(after.bits, at: new)
       counts.insert(1, at: new)
     }
   }
 
-  /// Calls `body` with each word and the number of members who have it.
+  /// Calls `body` with each key and the number of members who have it.
   @inline(__always)
-  func forEach(_ body: (MemberWord, UInt32) -> Void) {
-    for index in words.indices { body(MemberWord(bits: words[index]), counts[index]) }
+  func forEach(_ body: (MemberKey, UInt32) -> Void) {
+    for index in keys.indices { body(MemberKey(bits: keys[index]), counts[index]) }
   }
 
-  /// The same for the words of a schedule, or of a pattern.
+  /// The same for the keys of a schedule, or of a pattern.
   @inline(__always)
-  func forEach(of schedule: UInt32, _ body: (MemberWord, UInt32) -> Void) {
-    let first = MemberWord(schedule: schedule, base: 0).bits
-    var index = words.partitioningIndex { $0 >= first }
-    while index < words.count, MemberWord(bits: words[index]).schedule == schedule {
-      body(MemberWord(bits: words[index]), counts[index])
+  func forEach(of schedule: UInt32, _ body: (MemberKey, UInt32) -> Void) {
+    let first = MemberKey(schedule: schedule, base: 0).bits
+    var index = keys.partitioningIndex { $0 >= first }
+    while index < keys.count, MemberKey(bits: keys[index]).schedule == schedule {
+      body(MemberKey(bits: keys[index]), counts[index])
       index += 1
     }
   }
@@ -106,7 +106,7 @@ extension [UInt32] {
   }
 }
 
-/// Runs of the words that have a date's patterns in place of schedules: far fewer, as the patterns
+/// Runs of the keys that have a date's patterns in place of schedules: far fewer, as the patterns
 /// are.
 struct PatternRuns {
   /// How often the members are counted before runs are made, which takes as long as many counts.
@@ -114,7 +114,7 @@ struct PatternRuns {
 
   /// The transitions whose patterns they have; nil if they are not made.
   private var transitions: QuietTransitions?
-  var runs = WordRuns()
+  var runs = KeyRuns()
   /// How often the members were counted where runs would have served.
   var recounts = 0
 
@@ -126,17 +126,17 @@ struct PatternRuns {
   func isOf(_ transitions: QuietTransitions) -> Bool { self.transitions?.id == transitions.id }
 
   /// The runs for a date; nil if they are not made.
-  func runs(of transitions: QuietTransitions) -> WordRuns? {
+  func runs(of transitions: QuietTransitions) -> KeyRuns? {
     isOf(transitions) && runs.isMade ? runs : nil
   }
 
-  /// A member's word with the pattern; nil for a schedule that was added later.
-  func word(_ word: MemberWord) -> MemberWord? { transitions?.patternWord(word) }
+  /// A member's key with the pattern; nil for a schedule that was added later.
+  func key(_ key: MemberKey) -> MemberKey? { transitions?.patternKey(key) }
 
-  /// Changes one member's word.
-  mutating func move(from before: MemberWord, to after: MemberWord) {
+  /// Changes one member's key.
+  mutating func move(from before: MemberKey, to after: MemberKey) {
     guard runs.isMade else { return }
-    if let before = word(before), let after = word(after) {
+    if let before = key(before), let after = key(after) {
       runs.move(from: before, to: after)
     } else {
       self = PatternRuns()

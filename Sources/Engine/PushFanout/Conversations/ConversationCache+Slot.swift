@@ -1,0 +1,66 @@
+internal import Synchronization
+
+extension ConversationCache {
+  /// What a cache has of a conversation.
+  @safe enum Slot {
+    /// No message was decided, as far as is known.
+    case unused
+    /// Messages were decided from the tables, and there is no entry.
+    case used
+    /// The first entry, which leads to those of other channels (``CachedConversation/next``). The
+    /// cache retains each.
+    case entry(Unmanaged<CachedConversation>)
+
+    init(_ entry: CachedConversation) {
+      self = unsafe .entry(.passUnretained(entry))
+    }
+
+    /// The entry, retained: only where it cannot be released before that.
+    var retainedEntry: CachedConversation? {
+      guard case .entry(let entry) = self else { return nil }
+      return unsafe entry.takeUnretainedValue()
+    }
+
+    var hasEntry: Bool { if case .entry = self { true } else { false } }
+
+    func isEntry(_ entry: CachedConversation) -> Bool {
+      guard case .entry(let own) = self else { return false }
+      return unsafe own.toOpaque() == Unmanaged.passUnretained(entry).toOpaque()
+    }
+  }
+
+  /// A ``Slot`` that some threads read while another changes it.
+  ///
+  /// An entry is released once it is in no slot and ``ReadGuard`` then finds no reader. So loads
+  /// and stores are sequentially consistent.
+  @safe struct AtomicSlot: ~Copyable {
+    /// 0, ``used``, or an address. Zeroed memory is an unused slot.
+    private let bits = Atomic<UInt>(0)
+
+    private static let used: UInt = 1
+
+    @inline(__always)
+    func load() -> Slot {
+      let bits = bits.load(ordering: .sequentiallyConsistent)
+      guard bits > Self.used, let address = unsafe UnsafeRawPointer(bitPattern: bits) else {
+        return bits == Self.used ? .used : .unused
+      }
+      return unsafe .entry(.fromOpaque(address))
+    }
+
+    func store(_ slot: Slot) {
+      let new: UInt =
+        switch slot {
+        case .unused: 0
+        case .used: Self.used
+        case .entry(let entry): unsafe UInt(bitPattern: entry.toOpaque())
+        }
+      bits.store(new, ordering: .sequentiallyConsistent)
+    }
+
+    /// Notes that a message was decided without an entry, unless there is one.
+    func noteUse() {
+      _ = bits.compareExchange(expected: 0, desired: Self.used, ordering: .relaxed)
+    }
+  }
+}
