@@ -37,12 +37,12 @@ import Testing
     let compared = try CompareReport(SampleComparison.make(hours: 30)).html
     #expect(compared.contains("Pushed: no level set anywhere"))
     #expect(
-      compared.contains("Stopped, no mention: the user\u{2019}s own level admits mentions only"))
+      compared.contains("Stopped, no mention: the user&#39;s own level admits mentions only"))
     #expect(
       compared.contains("Reactions are not simulated: the same messages come at the same instants"))
     #expect(compared.contains("docs/generate.md"))
     let replayed = try ReplayReport(SampleResult.make(hours: 30)).html
-    #expect(replayed.contains("Stopped by the user\u{2019}s quiet hours"))
+    #expect(replayed.contains("Stopped by the user&#39;s quiet hours"))
     #expect(replayed.contains("What went in: 943 users that the settings know."))
     // Speed is of interest to few readers.
     let parts = replayed.components(separatedBy: "<footer>")

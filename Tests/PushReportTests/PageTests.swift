@@ -99,7 +99,7 @@ import Testing
     let text = root.stringValue ?? ""
     #expect(text.contains("Replay of 4,000 messages"))
     #expect(text.contains("2016-03-03 00:00 to 2017-07-15 21:00 UTC"))
-    #expect(text.contains("Stopped by the user\u{2019}s quiet hours"))
+    #expect(text.contains("Stopped by the user's quiet hours"))
     #expect(text.contains("Europe/Berlin"))
   }
 
@@ -109,7 +109,7 @@ import Testing
     #expect(!text.contains("decisions a second"))
     var old = Self.results[3]
     old.pushesByLocalHour = nil
-    #expect(try Self.page(old).stringValue?.contains("the recipient\u{2019}s clock") == false)
+    #expect(try Self.page(old).stringValue?.contains("the recipient's clock") == false)
     #expect(try Self.page(old).stringValue?.contains("mean day by hour, Europe/Berlin") == true)
     let empty = try Self.page(Self.empty)
     #expect(empty.stringValue?.contains("There were no messages.") == true)

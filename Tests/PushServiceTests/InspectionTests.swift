@@ -125,9 +125,9 @@ import Testing
     #expect(
       parts.map { "\(Instant(milliseconds: $0["at"] as! Int64).rfc3339) \($0["phrase"]!)" } == [
         "2024-06-03T04:00:00Z Pushed: no level set anywhere",
-        "2024-06-03T14:00:00Z Stopped by the user\u{2019}s quiet hours",
+        "2024-06-03T14:00:00Z Stopped by the user's quiet hours",
         "2024-06-04T00:00:00Z Pushed: no level set anywhere",
-        "2024-06-04T14:00:00Z Stopped by the user\u{2019}s quiet hours",
+        "2024-06-04T14:00:00Z Stopped by the user's quiet hours",
         "2024-06-05T00:00:00Z Pushed: no level set anywhere",
       ])
     #expect(json["timeZone"] as? String == "Asia/Shanghai")

@@ -84,15 +84,15 @@ struct Program: ParsableCommand {
       try FileConflict.check(command)
       try command.run()
     } catch let problem as FileProblem {
-      Terminal.fail("\(problem)")
+      Terminal.fail(KnownIDs.text(problem))
     } catch let problem as ReplayFileProblem {
       Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {
       Terminal.fail("push-fanout: \(problem)")
     } catch let error as FanoutError {
-      Terminal.fail("push-fanout: \(error)")
+      Terminal.fail("push-fanout: \(KnownIDs.text(error))")
     } catch let error as StoreError {
-      Terminal.fail("push-fanout: \(error)")
+      Terminal.fail("push-fanout: \(KnownIDs.text(error))")
     } catch let error as SettingsWriteError {
       Terminal.fail("push-fanout: \(error)")
     } catch let error as SnapshotError {

@@ -6,22 +6,24 @@ internal import QuietTime
 /// Answers as plain text for people: as many lines as there are things to say, whatever ids and
 /// texts of strangers are in them. Control characters are written as in JSON.
 public enum ServiceText {
-  /// An explanation: the answer, a line for each rule, what would be decided with one fact changed,
-  /// the outcome, and what the push says if that is wanted and there is one.
+  /// An explanation: of when the settings are if that is known, the answer, a line for each rule,
+  /// what would be decided with one fact changed, the outcome, and what the push says if that is
+  /// wanted and there is one.
   public static func explanation(
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> String {
-    var lines = [
-      explanation.answer,
+    let zone = explanation.timeZone
+    var lines = explanation.settings.map { ["Settings \(withLocalTimes($0, zone))."] } ?? []
+    lines += [
+      withLocalTimes(explanation.answer, zone),
       "Message \(explanation.message) in \(explanation.conversation), "
-        + times(explanation.at, explanation.timeZone),
+        + times(explanation.at, zone),
+      "",
     ]
-    if let settings = explanation.settings { lines.append("Settings \(settings).") }
-    lines.append("")
     let rows = explanation.steps.map { step in
       (
         step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject),
-        TerminalText.escaped(step.found),
+        TerminalText.escaped(withLocalTimes(step.found, zone)),
         step.rule
       )
     }
@@ -71,6 +73,22 @@ public enum ServiceText {
     // Day and time, without seconds that are none.
     let day = text.prefix(10), time = text.dropFirst(11).prefix(8)
     return "\(instant.rfc3339) (\(day) \(time.hasSuffix(":00") ? time.prefix(5) : time) in \(zone))"
+  }
+
+  /// A text in which each instant is also one where the user is.
+  private static func withLocalTimes(_ text: String, _ zone: String) -> String {
+    var found = ""
+    var rest = text[...]
+    while let start = rest.firstIndex(where: \.isNumber) {
+      found += rest[..<start]
+      let run = rest[start...].prefix { $0.isNumber || "-:.TZ".contains($0) }
+      // A full stop may follow.
+      let word = run.last == "." ? run.dropLast() : run
+      let instant = word.count >= 20 && word.last == "Z" ? Instant(text: String(word)) : nil
+      found += instant.map { times($0, zone) } ?? String(word)
+      rest = rest[word.endIndex...]
+    }
+    return found + rest
   }
 
   /// A decision in one line; nil for a user who is not a recipient.

@@ -21,7 +21,7 @@ struct CostFigures {
     if sides.contains(where: { ($0.limit?.secondsOver ?? 0) > 0 }) { tables.append(limits) }
     guard price != nil || sides.contains(where: { $0.limit != nil }) else { return nil }
     return Section(
-      name: "price", heading: "Costs and the provider\u{2019}s limit", note: note,
+      name: "price", heading: "Costs and the provider's limit", note: note,
       charts: [], tables: tables)
   }
 
@@ -117,7 +117,7 @@ struct CostFigures {
       rows: rows.map { name, value in
         [Table.Cell(name)] + sides.map { value($0.1) }
       }, becomesCards: true,
-      caption: "The provider\u{2019}s limit: what comes first is sent first, the rest waits",
+      caption: "The provider's limit: what comes first is sent first, the rest waits",
       file: "provider-limit")
   }
 }

@@ -60,6 +60,19 @@ public final class StoreReader: Sendable {
     try read { try $0.number(known: id, .users) != nil }
   }
 
+  /// Calls `body` with the id of every user or of every conversation that was not removed.
+  ///
+  /// - Complexity: O(ids).
+  package func forEachID(ofUsers isUser: Bool, _ body: (Identifier) -> Void) throws {
+    try read(canRepeat: false) { queries in
+      var rows = try RepeatedStatement(
+        queries.db,
+        "SELECT id FROM \(isUser ? "users" : "conversations") WHERE is_declared <> "
+          + "\(RecordState.removed.rawValue) ORDER BY number")
+      while let row = try rows.next() { body(try queries.id(row, 0, "id")) }
+    }
+  }
+
   /// A record, with the number of the last entry of the feed at that time, which
   /// ``StoreWrite/checkUnchanged(since:)`` takes.
   public struct NumberedRecord: Sendable {

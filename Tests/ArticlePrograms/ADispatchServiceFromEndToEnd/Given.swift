@@ -59,7 +59,6 @@ struct Result: Equatable {
 
   static let expected = Result(
     sent: ["u1": 300, "u3": 300], events: ["imported", "imported"],
-    why: "No push for u3. Stopped: the level set for the conversation is none "
-      + "(no message, set by the user for the conversation).",
+    why: "No push for u3. Stopped: the level set for the conversation is none.",
     pushCount: 600, hasMemory: true)
 }

@@ -43,7 +43,7 @@ import Testing
       // The id stands for two messages; a blank line parts them.
       #expect(
         run.output == """
-          No push for u1. Stopped by the user\u{2019}s quiet hours (22:00-08:00; it was 23:30:00 in \
+          No push for u1. Stopped by the user's quiet hours (22:00-08:00; it was 23:30:00 in \
           Asia/Shanghai).
           Message m1 in g1, 2024-06-03T15:30:00Z (2024-06-03 23:30 in Asia/Shanghai)
 
@@ -126,11 +126,11 @@ import Testing
           at    2024-06-03T12:00:00Z (2024-06-03 20:00 in Asia/Shanghai): push to p1. Pushed: no \
           level set anywhere.
           from  2024-06-03T14:00:00Z (2024-06-03 22:00 in Asia/Shanghai): no push. Stopped by the \
-          user\u{2019}s quiet hours.\n
+          user's quiet hours.\n
           """,
           """
           at    2024-06-03T14:00:00Z (2024-06-03 22:00 in Asia/Shanghai): no push. Stopped by the \
-          user\u{2019}s quiet hours.
+          user's quiet hours.
           from  2024-06-04T00:00:00Z (2024-06-04 08:00 in Asia/Shanghai): push to p1. Pushed: no \
           level set anywhere.\n
           """,
@@ -167,10 +167,10 @@ import Testing
       ].map { try place.run($0) }
       #expect(
         runs.map(\.errors) == [
-          "push-fanout: no user \"u7\" in the settings, users or members\n",
+          "push-fanout: there is no user \"u7\"\n",
           "push-fanout: no message in messages.ndjson has the id \"m7\"\n",
-          "push-fanout: no user \"u7\" in the settings, users or members\n",
-          "push-fanout: no conversation \"g7\" in the settings or members\n",
+          "push-fanout: there is no user \"u7\"\n",
+          "push-fanout: there is no conversation \"g7\"\n",
         ])
       #expect(Set(runs.map(\.status)) == [1])
       #expect(Set(runs.map(\.output)) == [""])

@@ -89,7 +89,7 @@ import Testing
         #expect(clean.errorLines.count == run.errorLines.count)
         #expect(run.errorLines.contains("all.ndjson:2: the line is not JSON"))
         #expect(
-          run.errorLines.contains { $0.hasPrefix("push-fanout: bad message lines left out: ") })
+          run.errorLines.contains { $0.hasPrefix("push-fanout: bad lines left out: ") })
       }
     }
   }

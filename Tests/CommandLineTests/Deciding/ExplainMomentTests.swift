@@ -41,11 +41,12 @@ import Testing
             "u1",
           ])
         #expect(run.status == 0)
-        return run.lines[2]
+        return run.lines[0]
       }
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
       #expect(
-        try first().hasPrefix("Settings as of now; changed after the message, imported at 20"))
+        try first().contains(
+          /^Settings as of now; since 20.*, changed after .*: all of them imported/))
       for change in [
         ["--quiet-hours", "21:00-09:00"], ["--level", "mention"], ["--level", "all"],
       ] {
@@ -56,13 +57,81 @@ import Testing
       _ = try place.run(
         "settings", "device", "kick", "--store", "s", "--user", "u1", "--device", "p1")
       let line = try first()
-      #expect(line.contains("; changed 4 times after the message, at last quietHours of u1 at "))
+      #expect(line.contains(", changed after the message 4 times, at last: quietHours of u1 at "))
+      #expect(
+        line.hasPrefix(
+          "Settings as of now; since 2024-06-04T12:00:00Z (2024-06-04 20:00 in Asia/Shanghai), "))
       #expect(
         line.contains(
-          "; userLevel of u1 at 2024-06-04T12:00:00Z (default -> mention); userLevel of u1 at "))
+          "; userLevel of u1 at 2024-06-04T12:00:00Z (2024-06-04 20:00 in Asia/Shanghai) (default "
+            + "-> mention); userLevel of u1 at "))
       #expect(line.hasSuffix("; devices changed once after the message."))
       _ = try place.run("store", "compact", "--store", "s", "--keep-entries", "1")
       #expect(try first().contains("; what was changed before 20"))
+    }
+  }
+
+  /// Ends of mutes and beginnings of memberships are where the user is, too.
+  @Test func instantsOfSettingsAreInBothZones() throws {
+    try withWorkplace { place in
+      let end = #""mutedUntil":"2024-06-03T06:00:00Z"}"#
+      let later = #"{"kind":"member","conversation":"g1","user":"u3","since":1735689600000}"#
+      try place.write(
+        SmallWorld.settings.dropLast() + [#"{"kind":"user","id":"u9","# + end, later]
+          + [#"{"kind":"member","conversation":"g1","user":"u9"}"#], as: "world.ndjson")
+      let base = ["explain"] + world + ["--messages", "messages.ndjson", "--message", "m2"]
+      let answers = try ["u9", "u3"].map { try place.run(base + ["--user", $0]).lines.first }
+      #expect(
+        answers == [
+          "No push for u9. Stopped by the user's mute (all conversations until "
+            + "2024-06-03T06:00:00Z (2024-06-03 14:00 in Asia/Shanghai)).",
+          "u3 is no recipient (joins at 2025-01-01T00:00:00Z (2025-01-01 08:00 in Asia/Shanghai), "
+            + "after this message).",
+        ])
+    }
+  }
+
+  /// What the phrase of an outcome says is not said again.
+  @Test func nothingIsSaidTwice() throws {
+    try withWorkplace { place in
+      try VendorWorld.easemob.write(to: place)
+      let base = [
+        "explain", "--settings", "vendor.ndjson", "--messages", "all.ndjson", "--message",
+      ]
+      let answers = try [("m8", "u1"), ("m6", "u2"), ("m2", "u6")].map { message, user in
+        try place.run(base + [message, "--user", user]).lines.first
+      }
+      #expect(
+        answers == [
+          "No push for u1. Never pushed: a chat room.",
+          "No push for u2. Never pushed: the sender asked for silence.",
+          "No push for u6. No device: all had been kicked.",
+        ])
+    }
+  }
+
+  /// On a pseudo-terminal the answer is bold and what stops is red, unless `NO_COLOR` is set; and
+  /// messages to unknown conversations are counted once.
+  @Test func terminalsHaveColour() throws {
+    try withWorkplace { place in
+      func screen(_ words: String, _ environment: String = "TERM=xterm") throws -> String {
+        try place.shell(
+          "\(environment) script -qec \"$0 \(words)\" /dev/null </dev/null"
+        ).output
+      }
+      let explain =
+        "explain --settings world.ndjson --messages messages.ndjson --message m1 --user u1"
+      let shown = try screen(explain)
+      #expect(shown.hasPrefix("\u{1B}[1mNo push for u1."), "\(shown)")
+      #expect(shown.contains("\u{1B}[1;31mSTOP  quiet hours"))
+      for environment in ["NO_COLOR=1 TERM=xterm", "TERM=dumb"] {
+        let plain = try screen(explain, environment)
+        #expect(plain.hasPrefix("No push for u1.") && !plain.contains("\u{1B}"), "\(plain)")
+      }
+      let coloured = try screen(explain, "NO_COLOR= TERM=xterm")
+      #expect(coloured.contains("\u{1B}[1m"))
+      let summary = try screen("evaluate --settings world.ndjson --messages messages.ndjson")
+      #expect(summary.ranges(of: "unknown conversations").count == 1, "\(summary)")
     }
   }
 

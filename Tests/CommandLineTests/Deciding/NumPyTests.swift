@@ -137,7 +137,7 @@ import Testing
       #expect(
         run.errorLines.dropLast() == [
           "messages.ndjson:2: the line is not JSON",
-          "push-fanout: bad message lines left out: 1",
+          "push-fanout: bad lines left out: 1",
         ])
       #expect(try decisions(place, "out").rows.map { $0[0] } == ["m1", "m1", "m1", "m2", "m2"])
     }

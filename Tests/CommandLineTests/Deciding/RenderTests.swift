@@ -242,7 +242,7 @@ import Testing
       #expect(typo.status == 1)
       #expect(
         typo.errorLines == [
-          #"push-fanout: no user "typo" in the settings, users or members"#
+          #"push-fanout: there is no user "typo""#
         ])
       let missing = try place.run(["render"] + Self.files + ["--message", "m9"])
       #expect(missing.status == 1)

@@ -83,7 +83,6 @@ import Testing
           CompareResult.self, from: Data(compare.output.utf8))
         #expect(compared.messages == messages && compared.a.pushes == pushes, "\(arguments)")
         #expect(compared.b.pushes == 0 && compared.a.decisions == rows.count, "\(arguments)")
-        if arguments.contains("--user") { continue }
         let profile = try place.run(["profile"] + Self.world + arguments)
         #expect(
           profile.errors.hasPrefix("\(messages) messages, "), "\(arguments) \(profile.errors)")

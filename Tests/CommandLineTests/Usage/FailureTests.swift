@@ -180,7 +180,7 @@ import Testing
           "messages.ndjson:2: the line is not JSON",
           #"messages.ndjson:3: the field "at" is missing"#,
           "messages.ndjson:6: the JSON ends too early; the line was cut off",
-          "push-fanout: bad message lines left out: 3",
+          "push-fanout: bad lines left out: 3",
         ])
       #expect(run.errorLines.last?.hasPrefix("2 messages, 5 decisions, 3 pushed, ") == true)
       #expect(run.status == 1)
@@ -189,6 +189,29 @@ import Testing
       let clean = try place.run(SmallWorld.evaluate + ["--skip-invalid"])
       #expect(clean.status == 0)
       #expect(clean.errorLines.count == 2)
+
+      // The same of the other commands; what one rule set does not understand is left out of both.
+      let sorted = [
+        SmallWorld.messages[1], "nonsense", SmallWorld.messages[0],
+        #"{"id":"m4","conversation":"g1","at":"2024-06-03T23:31:00+08:00","force":true}"#,
+        #"{"id":"m5","conversation":"g1","at":"2024-06-03T23:32:00+08:00"}"#,
+      ]
+      try place.write(sorted, as: "sorted.ndjson")
+      try place.write(["ts,conversation,user,online"], as: "presence.csv")
+      try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rules.ndjson")
+      let world = ["--settings", "world.ndjson", "--messages", "sorted.ndjson"]
+      let one = ["explain", "--message", "m5", "--user", "u1"]
+      for (command, count) in [
+        (one, 1), (one + ["--presence", "presence.csv"], 1), (["render"], 1),
+        (["compare", "--b", "everyone.level=none"], 1), (["compare", "--b", "rules.ndjson"], 2),
+      ] {
+        #expect(try place.run(command + world).status == 1)
+        let run = try place.run(command + world + ["--skip-invalid"])
+        #expect(run.status == 1 && run.output != "", "\(command): \(run.errors)")
+        #expect(run.errorLines.first == "sorted.ndjson:2: the line is not JSON", "\(command)")
+        let said = run.errorLines.filter { $0.hasPrefix("push-fanout: bad lines left out: ") }
+        #expect(said == ["push-fanout: bad lines left out: \(count)"], "\(run.errors)")
+      }
 
       // What is wrong with the file itself is not skipped.
       try place.shell("gzip -c messages.ndjson | head -c 60 >m.ndjson.gz; rm out")

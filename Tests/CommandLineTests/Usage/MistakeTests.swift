@@ -139,6 +139,57 @@ import Testing
     ].map { ("compare \(messages) --b \($0.0)", 2, "Error: --b " + $0.1) }
   }()
 
+  /// Ids of people and conversations that are near one that there is; numbers are not guessed.
+  @Test func ids() throws {
+    try withWorkplace { place in
+      let world = SmallWorld.settings.map { line in
+        line.replacing("u1", with: "ann").replacing("g1", with: "team")
+      }
+      try place.write(world, as: "world.ndjson")
+      try place.write(
+        [#"{"id":"m1","conversation":"taem","at":1717401600000}"#], as: "messages.ndjson")
+      #expect(
+        try place.run("store", "import", "--store", "s", "--settings", "world.ndjson").status == 0)
+      let user = "push-fanout: there is no user \"anne\"; did you mean \"ann\"?"
+      let room = "push-fanout: there is no conversation \"taem\"; did you mean \"team\"?"
+      for source in ["--settings world.ndjson", "--store s"] {
+        let messages = "\(source) --messages messages.ndjson"
+        try expect(
+          [
+            ("explain \(messages) --message m1 --user anne", 1, user),
+            ("render \(messages) --user anne", 1, user),
+            ("evaluate \(messages) --user anne", 1, user),
+            ("evaluate \(messages) --user anne --engine reference", 1, user),
+            ("evaluate \(messages) --conversation taem", 1, room),
+            ("profile \(messages) --user anne", 1, user),
+            ("replay \(messages) --follow-user anne", 1, user),
+            ("replay \(messages) --user anne", 1, user),
+            ("next-change \(source) --user anne --conversation team", 1, user),
+            ("next-change \(source) --user ann --conversation taem", 1, room),
+            (
+              "next-change \(source) --user u4 --conversation team", 1,
+              "push-fanout: there is no user \"u4\""
+            ),
+            (
+              "replay \(messages)", 1,
+              "messages.ndjson:1: there is no conversation \"taem\" in the settings; did you mean "
+                + "\"team\"?"
+            ),
+          ], in: place)
+      }
+      try expect(
+        [
+          ("settings get --store s --user anne", 1, user),
+          ("settings get --store s --user ann --conversation taem", 1, room),
+          ("settings remove user --store s --user anne", 1, user),
+          ("store erase --store s --user anne", 1, user),
+        ], in: place)
+      let explained = try place.shell(
+        "\"$0\" explain --settings world.ndjson --messages messages.ndjson --message m1 --user ann")
+      #expect(explained.errors == room + "\n")
+    }
+  }
+
   @Test func arguments() throws { try expect(Self.commands + Self.changes) }
 
   /// The same as with `>` and `<`, which a shell takes for itself.
@@ -213,6 +264,8 @@ import Testing
         printf 'ID,conversation,at\n1,g1,5\n' >id.csv
         printf 'msg_id,conversation,at\n1,g1,5\n' >msg.csv
         printf 'conversation,at,sender,note\ng1,5,u1,x\n' >note.csv
+        printf 'sent_at,chat,created_at,from_id,Text,type\n' >chat.csv
+        printf 'sent_at,room,author\n' >room.csv
         printf 'id\tconversation\tat\n1\tg1\t5\n' >tabs.csv
         printf '\#(names)\n1;g1;u1;2024-06-03 23:30:00;u2\n' >export.csv
         printf '\#(names)\n' | tr ';' ',' >commas.csv
@@ -230,6 +283,17 @@ import Testing
               + "--columns id=msg_id"
           ),
           (
+            "\(start) chat.csv", 1,
+            "chat.csv:1: unknown columns \"sent_at\", \"chat\", \"created_at\", \"from_id\", "
+              + "\"Text\", \"type\"; \(known); read it with --columns sentAt=sent_at,"
+              + "conversation=chat,at=created_at,sender=from_id,body=type; ignore=NAME leaves one out"
+          ),
+          (
+            "\(start) room.csv", 1,
+            "room.csv:1: unknown columns \"sent_at\", \"room\", \"author\"; \(known); read it with "
+              + "--columns at=sent_at,conversation=room,sender=author"
+          ),
+          (
             "\(start) note.csv", 1,
             "note.csv:1: unknown column \"note\"; \(known); read it with --columns "
               + "COLUMN=note; ignore=NAME leaves one out"
@@ -242,15 +306,14 @@ import Testing
           (
             "\(start) export.csv", 1,
             "export.csv:1: the header is separated by semicolons, columns by commas; \(known); read "
-              + "it with --delimiter ';' --columns conversation=NAME,at=NAME,"
-              + "mentions=Mentioned; ignore=NAME leaves one out"
+              + "it with --delimiter ';' --columns id='Message ID',conversation='Group ID',"
+              + "sender=From,at=Timestamp,mentions=Mentioned"
           ),
           (
             "\(start) commas.csv", 1,
             "commas.csv:1: unknown columns \"Message ID\", \"Group ID\", \"From\", \"Timestamp\", "
               + "\"Mentioned\"; \(known); read it with --columns "
-              + "conversation=NAME,at=NAME,"
-              + "mentions=Mentioned; ignore=NAME leaves one out"
+              + "id='Message ID',conversation='Group ID',sender=From,at=Timestamp,mentions=Mentioned"
           ),
           (
             "\(start) export.csv --delimiter ';' --columns 'at=Timestmp,conversation=Group ID'", 1,

@@ -74,8 +74,7 @@ struct Evaluate: ParsableCommand {
   @Flag(help: "List the devices of a push or local notification (ndjson only).")
   var devices = false
 
-  @Flag(help: "Report bad message lines and go on; the exit status is 1 all the same.")
-  var skipInvalid = false
+  @OptionGroup var skipping: SkipOption
 
   @Option(
     parsing: .upToNextOption,
@@ -100,21 +99,25 @@ struct Evaluate: ParsableCommand {
     }
   }
 
+  /// Whether the output is what a person sees.
+  private var outputIsRead: Bool { output == nil && Terminal.outputIsTerminal }
+
   private var chosenFormat: DecisionFormat {
     if let format { return format }
     if json { return .summary }
     if devices { return .ndjson }
-    return output == nil && Terminal.outputIsTerminal ? .summary : .ndjson
+    return outputIsRead ? .summary : .ndjson
   }
 
   func run() throws {
     let start = ContinuousClock.now
     let run = engine == .packed ? try runPacked() : try runReference()
     let end = ContinuousClock.now
-    if run.unknown.recordCount > 0 { Terminal.say(run.unknown.note) }
-    if run.invalidCount > 0 {
-      Terminal.say("push-fanout: bad message lines left out: \(run.invalidCount)")
+    // A summary on a terminal has said it.
+    if run.unknown.recordCount > 0, !(chosenFormat == .summary && outputIsRead) {
+      Terminal.say(run.unknown.note)
     }
+    SkipOption.say(run.invalidCount)
     let decisions = run.totals.total
     let seconds = (end - run.deciding) / .seconds(1)
     let rate = seconds > 0 ? Double(decisions) / seconds : 0
@@ -149,13 +152,9 @@ struct Evaluate: ParsableCommand {
 
   /// The messages to decide.
   private func selection(_ rules: RuleSet, _ bar: ProgressBar) throws -> MessageSelection {
-    let report = { (problem: FileProblem) in
-      bar.finish()
-      Terminal.say("\(problem)")
-    }
-    return MessageSelection(
+    MessageSelection(
       try input.readers(rules, options()), ids: message.map { Identifier($0) },
-      skipped: skipInvalid ? report : nil)
+      skipped: skipping.report(bar))
   }
 
   // MARK: The packed engine
@@ -226,7 +225,7 @@ struct Evaluate: ParsableCommand {
   private func runReference() throws -> Run {
     let zoned = try world.loadZoned()
     var settings = zoned.settings
-    try options().slice.apply(to: &settings)
+    try world.apply(options().slice, to: &settings)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     let selection = try selection(settings.app.rules, bar)

@@ -39,6 +39,8 @@ struct Render: ParsableCommand {
 
   @OptionGroup var content: ContentOptions
 
+  @OptionGroup var skipping: SkipOption
+
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Render only the messages with these ids.", valueName: "id"))
@@ -67,7 +69,7 @@ struct Render: ParsableCommand {
   func run() throws {
     let (fanout, directory, stored) = try world.loadFanoutWithContent(threads: threads)
     if let user, fanout.user(Identifier(user)) == nil {
-      throw Failure(text: "no user \"\(user)\" in the settings, users or members")
+      throw FanoutError.unknownUser(Identifier(user))
     }
     let service = FanoutService(
       fanout, content: directory,
@@ -82,7 +84,7 @@ struct Render: ParsableCommand {
     defer { target.abandon() }
     let writer = PayloadWriter(target)
     let selection = MessageSelection(
-      readers, ids: message.map { Identifier($0) },
+      readers, ids: message.map { Identifier($0) }, skipped: skipping.report(bar),
       progress: {
         bar.update(
           $0, [writer.messageCount.counted("message"), writer.payloadCount.counted("payload")])
@@ -105,14 +107,15 @@ struct Render: ParsableCommand {
     Interruption.endOutput()
     try refused.check()
     bar.finish()
+    SkipOption.say(selection.skippedCount)
     Terminal.note(
       "\(writer.messageCount.counted("message")), \(writer.payloadCount.counted("payload"))")
     for line in notes.lines { Terminal.say("push-fanout: \(line)") }
     if writer.problemCount > 0 {
       Terminal.say(
         "push-fanout: payloads replaced by the vendor's plainest words: \(writer.problemCount)")
-      throw ExitCode(1)
     }
+    if writer.problemCount + selection.skippedCount > 0 { throw ExitCode(1) }
   }
 }
 

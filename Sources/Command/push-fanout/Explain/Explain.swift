@@ -57,6 +57,8 @@ struct Explain: ParsableCommand {
     help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
   var changes: [InputPath] = []
 
+  @OptionGroup var skipping: SkipOption
+
   @Flag(help: "One JSON object a message.")
   var json = false
 
@@ -77,11 +79,10 @@ struct Explain: ParsableCommand {
       ? try world.loadFanoutWithContent(threads: nil)
       : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
     try fanout.currentVersion.checkIsDecided(user)
-    guard fanout.user(user) != nil else {
-      throw Failure(text: "no user \"\(user)\" in the settings, users or members")
-    }
+    guard fanout.user(user) != nil else { throw FanoutError.unknownUser(user) }
     if !presence.isEmpty || !changes.isEmpty {
-      return show(try explanationsAtTheirMoments(fanout, user).map { ($0, nil) })
+      let (found, skipped) = try explanationsAtTheirMoments(fanout, user)
+      return try show(found.map { ($0, nil) }, skipped) { fanout.conversation($0) != nil }
     }
     let rules = fanout.app.rules
     let renderer = ContentRenderer(
@@ -93,7 +94,8 @@ struct Explain: ParsableCommand {
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     let selection = MessageSelection(
-      readers, ids: [Identifier(message)], progress: { bar.update($0) })
+      readers, ids: [Identifier(message)], skipped: skipping.report(bar),
+      progress: { bar.update($0) })
     let version = fanout.currentVersion
     var explanations = try renderer.explain(for: user, by: { version.explain($0, for: user) }) {
       () throws -> (message: Message, content: MessageContent?)? in
@@ -112,18 +114,20 @@ struct Explain: ParsableCommand {
           .text(after: explanation.at)
       }
     }
-    show(explanations)
+    try show(explanations, selection.skippedCount) { fanout.conversation($0) != nil }
   }
 
   private func explanationsAtTheirMoments(
     _ fanout: Fanout, _ user: Identifier
-  ) throws -> [Explanation] {
+  ) throws -> (found: [Explanation], skippedLines: Int) {
     var files = ReplayFiles(
       messages: input.messages.map(\.name), presence: presence.map(\.path),
       changes: changes.map(\.path))
     files.unknownZones = world.zones.ofFiles
     files.options = try input.options()
-    var replayed = try ReplayedUser(user, files, on: fanout)
+    let bar = ProgressBar("searching")
+    defer { bar.finish() }
+    var replayed = try ReplayedUser(user, files, on: fanout, skipped: skipping.report(bar))
     let id = Identifier(message)
     var found: [Explanation] = []
     while let next = try replayed.next() {
@@ -132,15 +136,26 @@ struct Explain: ParsableCommand {
     if found.isEmpty {
       throw MissingMessage(id, in: files.messages)
     }
-    return found
+    return (found, replayed.skippedCount)
   }
 
-  private func show(_ explanations: [(decision: Explanation, content: ContentExplanation?)]) {
+  private func show(
+    _ explanations: [(decision: Explanation, content: ContentExplanation?)], _ skipped: Int,
+    isKnown: (Identifier) -> Bool
+  ) throws {
     let texts = explanations.map {
       json
         ? String(decoding: ServiceJSON.explanation($0.decision, $0.content), as: UTF8.self)
         : Terminal.styled(ServiceText.explanation($0.decision, $0.content))
     }
     Terminal.printResult(texts.joined(separator: "\n"))
+    for id in Set(explanations.map(\.decision.conversation)) {
+      let advice = isKnown(id) ? "" : KnownIDs.advice(conversation: id.text)
+      if !advice.isEmpty {
+        Terminal.note("push-fanout: there is no conversation \"\(id)\"\(advice)")
+      }
+    }
+    SkipOption.say(skipped)
+    if skipped > 0 { throw ExitCode(1) }
   }
 }

@@ -62,20 +62,14 @@ struct NextChange: ParsableCommand {
     let instant = try at.flatMap { Instant(text: $0) } ?? Clock.now
     let (user, id) = (Identifier(user), Identifier(conversation))
     let channel = Identifier(channel)
-    do {
-      let version = try world.loadFanout(threads: nil).currentVersion
-      let answer = try version.plainAnswer(
-        for: user, in: id, channel: channel, mentions: mention, after: instant)
-      Terminal.printResult(
-        json
-          ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
-          : Terminal.styled(
-            ServiceText.plainAnswer(
-              answer, at: instant, isNow: at == nil, zone: version.timeZone(of: user))))
-    } catch FanoutError.unknownConversation(let id) {
-      throw Failure(text: "no conversation \"\(id)\" in the settings or members")
-    } catch FanoutError.unknownUser(let id) {
-      throw Failure(text: "no user \"\(id)\" in the settings, users or members")
-    }
+    let version = try world.loadFanout(threads: nil).currentVersion
+    let answer = try version.plainAnswer(
+      for: user, in: id, channel: channel, mentions: mention, after: instant)
+    Terminal.printResult(
+      json
+        ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
+        : Terminal.styled(
+          ServiceText.plainAnswer(
+            answer, at: instant, isNow: at == nil, zone: version.timeZone(of: user))))
   }
 }

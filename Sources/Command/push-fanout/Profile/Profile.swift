@@ -38,6 +38,8 @@ struct Profile: ParsableCommand {
 
   @OptionGroup var traffic: TrafficOptions
 
+  @OptionGroup var users: UsersOption
+
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
@@ -55,8 +57,7 @@ struct Profile: ParsableCommand {
   @Flag(help: "The flags of generate for a world like this one, in one line.")
   var flags = false
 
-  @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
-  var skipInvalid = false
+  @OptionGroup var skipping: SkipOption
 
   func validate() throws {
     if flags, json { throw ValidationError("--flags goes without --json.") }
@@ -77,7 +78,7 @@ struct Profile: ParsableCommand {
         "push-fanout: left out, as few observations or impossible: "
           + names.joined(separator: " "))
     }
-    if skipped > 0 { Terminal.say("push-fanout: bad lines left out: \(skipped)") }
+    SkipOption.say(skipped)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     Terminal.note(
       "\(profile.counts.messages.counted("message")), \(profile.counts.rooms.counted("room")), "
@@ -87,10 +88,11 @@ struct Profile: ParsableCommand {
 
   /// The world: that of files in the tables of an engine, which take less time and memory.
   private func records() throws -> any SettingsRecords {
-    let slice = try traffic.files(world.zones).options.slice
-    if world.store != nil {
+    let slice = try traffic.files(world.zones, users: users.user).options.slice
+    // What an engine's records are read from does not change with its settings.
+    if world.store != nil || !slice.users.isEmpty {
       var settings = try world.load()
-      try slice.apply(to: &settings)
+      try world.apply(slice, to: &settings)
       return settings
     }
     let records = try world.loadRecords()
@@ -103,13 +105,10 @@ struct Profile: ParsableCommand {
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
     let bar = ProgressBar("measuring")
     defer { bar.finish() }
-    let report = { (problem: FileProblem) in
-      bar.finish()
-      Terminal.say("\(problem)")
-    }
     return try WorkloadProfile.measure(
-      traffic.files(changes: changes, world.zones), of: settings, leavingOut: leftOut,
-      skipped: skipInvalid ? report : nil
+      traffic.files(changes: changes, world.zones, users: users.user), of: settings,
+      leavingOut: leftOut,
+      skipped: skipping.report(bar)
     ) { count, share in
       bar.update(share, ["\(count.grouped) messages and rows"])
     }

@@ -28,7 +28,8 @@ extension WorkloadProfile {
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
     let events = try EventsAhead(files, rules: settings.app.rules, skipped: skipped)
     var profiler = WorkloadProfiler(
-      settings, leavingOut: leftOut, zoneName: ZoneLinks.canonicalName, threads: Fanout.coreCount)
+      settings, leavingOut: leftOut, settingsOf: files.options.slice.users,
+      zoneName: ZoneLinks.canonicalName, threads: Fanout.coreCount)
     var clocks = SenderClocks(settings, files.unknownZones)
     var count = 0
     while let event = try events.next() {

@@ -83,6 +83,8 @@ struct Compare: ParsableCommand {
 
   @OptionGroup var results: ResultOptions
 
+  @OptionGroup var skipping: SkipOption
+
   func validate() throws {
     if top < 0 { throw ValidationError("--top \(top) is negative.") }
     for (option, changes) in [("--a", a), ("--b", b)] {
@@ -104,7 +106,7 @@ struct Compare: ParsableCommand {
     let files = [people, target].compactMap { $0 }
     Interruption.beginOutput(
       files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
-    let result = try compare(a, b, people)
+    let (result, skipped) = try compare(a, b, people)
     let text = target == nil && !results.json ? [] : try ReplayFile.bytes(result)
     if let target { try target.write(text) }
     for file in files { try file.sync() }
@@ -112,16 +114,18 @@ struct Compare: ParsableCommand {
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : CompareText(result).text)
+    SkipOption.say(skipped)
     Terminal.note(
       "\(result.messages.counted("message")), "
         + "\((result.a.decisions + result.b.decisions).counted("decision")), "
         + "\(result.changed.grouped) different, \(Number.text(result.cost?.seconds ?? 0)) s, "
         + "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s")
+    if skipped > 0 { throw ExitCode(1) }
   }
 
   private func compare(
     _ a: [WhatIf], _ b: [WhatIf], _ people: OutputFile?
-  ) throws -> CompareResult {
+  ) throws -> (result: CompareResult, skippedLines: Int) {
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
@@ -133,9 +137,16 @@ struct Compare: ParsableCommand {
     lazy var watch = ReplayWatch(bar, "compared")
     defer { bar.finish() }
     var names = ContentDirectory()
+    var skipped = 0
+    let report = skipping.report(bar).map { report in
+      { (problem: FileProblem) in
+        skipped += 1
+        report(problem)
+      }
+    }
     var result = try Comparer.compare(
       traffic.files(world.zones, users: users.user), a: a, b: b, options,
-      people: people.map { file in PeopleRows { try file.write(whole: $0) } }
+      skipped: report, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share in
       watch.show(done, share)
     } world: {
@@ -144,6 +155,6 @@ struct Compare: ParsableCommand {
       return fanout
     }
     result.nameConversations { names.name(of: Identifier($0)) }
-    return result
+    return (result, skipped)
   }
 }

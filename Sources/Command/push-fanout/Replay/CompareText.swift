@@ -84,7 +84,7 @@ struct CompareText {
   private mutating func addOutcomes() {
     guard !result.outcomes.isEmpty else { return }
     lines += ["", TextTable.row(["outcome", "A", "B", "B - A"], Self.widths)]
-    for outcome in result.outcomes {
+    for outcome in result.outcomes where outcome.a + outcome.b > 0 {
       let scope = outcome.scope.map { "/\($0)" } ?? ""
       add("\(outcome.action)/\(outcome.reason)\(scope)", outcome.a, outcome.b)
     }
@@ -106,7 +106,7 @@ struct CompareText {
   }
 
   private mutating func addHours() {
-    guard result.messages > 0 else { return }
+    guard result.a.pushes + result.b.pushes > 0 else { return }
     lines += [
       "",
       TextTable.row(
@@ -115,6 +115,7 @@ struct CompareText {
     for hour in 0..<24 {
       let rows = result.week.filter { $0.hour == hour }
       let (a, b) = (rows.mean(\.a), rows.mean(\.b))
+      if a == 0, b == 0 { continue }
       lines.append(
         TextTable.row(
           [
@@ -135,15 +136,18 @@ struct CompareText {
 
   private mutating func addUsers() {
     let users = result.users
-    lines += [
-      "",
-      "A push more or less for \((users.more + users.fewer + users.asMany).counted("user")): fewer "
-        + "\(users.fewer.grouped), more \(users.more.grouped), the same number for other messages "
-        + users.asMany.grouped,
+    let parts: [(word: String, count: Int)] = [
+      ("fewer", users.fewer), ("more", users.more),
+      ("the same number for other messages", users.asMany),
     ]
+    let count = users.fewer + users.more + users.asMany
+    guard count > 0 else { return }
+    let people = count == 1 ? "1 person" : "\(count.grouped) people"
+    let counts = parts.filter { $0.count > 0 }.map { "\($0.word) \($0.count.grouped)" }
+    lines += ["", "A push more or less for \(people): \(counts.joined(separator: ", "))"]
     for (word, sign, steps) in [("gain", 1, users.gains), ("lose", -1, users.losses)]
     where !steps.isEmpty {
-      lines += ["", TextTable.row(["\(word) most", "pushes each", "users"], [60, 18, 12])]
+      lines += ["", TextTable.row(["\(word) most", "pushes each", "people"], [60, 18, 12])]
       for step in steps.prefix(Self.listed) {
         let more = step.users - step.examples.count
         let names = step.examples + (more > 0 ? ["\(more.grouped) more"] : [])

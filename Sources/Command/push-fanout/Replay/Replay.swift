@@ -92,8 +92,7 @@ struct Replay: ParsableCommand {
 
   @OptionGroup var results: ResultOptions
 
-  @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
-  var skipInvalid = false
+  @OptionGroup var skipping: SkipOption
 
   func run() throws {
     let start = ContinuousClock.now
@@ -125,9 +124,7 @@ struct Replay: ParsableCommand {
         "\(follow.messages.count.counted("message")) of \(follow.count.grouped) are listed, the "
           + "last; --from and --to show others")
     }
-    if result.skippedLines > 0 {
-      Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
-    }
+    SkipOption.say(result.skippedLines)
     let seconds = result.cost?.seconds ?? 0
     Terminal.note(
       "\(result.messages.counted("message")), \(result.decisions.counted("decision")), "
@@ -142,10 +139,6 @@ struct Replay: ParsableCommand {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
     let watch = ReplayWatch(bar)
-    let report = { (problem: FileProblem) in
-      bar.finish()
-      Terminal.say("\(problem)")
-    }
     var options = ReplayOptions()
     options.holds = hold
     options.countsPeople = perPerson || people != nil
@@ -160,7 +153,7 @@ struct Replay: ParsableCommand {
     }
     return try Replayer.replay(
       traffic.files(changes: changes, world.zones, users: users.user), on: fanout, options,
-      skipped: skipInvalid ? report : nil,
+      skipped: skipping.report(bar),
       heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
       watch.show(done, share, isSlow: isWaiting)

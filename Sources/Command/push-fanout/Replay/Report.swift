@@ -66,6 +66,8 @@ struct Report: ParsableCommand {
       """, valueName: "folder"))
   var figures: OutputPath?
 
+  @OptionGroup var habits: QuietOption
+
   func run() throws {
     let file = try output?.open()
     let output = file ?? OutputFile()

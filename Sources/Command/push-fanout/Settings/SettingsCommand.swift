@@ -44,6 +44,7 @@ struct StoreOptions: ParsableArguments {
 
   /// Reads a store; other processes may write meanwhile.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
+    KnownIDs.use(store: store.path)
     let store = try SettingsStore(store.path, .read, withEngine: false)
     return try body(store)
   }
@@ -62,6 +63,7 @@ struct StoreOptions: ParsableArguments {
     _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
   ) throws -> Value {
     let path = store.path
+    KnownIDs.use(store: path)
     let store = try SettingsStore(
       path, .write, waiting: writing.waiting.duration, withEngine: false)
     let value = try body(store)

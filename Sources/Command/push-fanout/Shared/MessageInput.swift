@@ -97,6 +97,26 @@ struct SliceOptions: ParsableArguments {
   var conversation: [String] = []
 }
 
+/// Whether bad lines end a command.
+struct SkipOption: ParsableArguments {
+  @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
+  var skipInvalid = false
+
+  /// What prints a bad line that is left out, below a bar; nil where it is an error.
+  func report(_ bar: ProgressBar) -> ((FileProblem) -> Void)? {
+    guard skipInvalid else { return nil }
+    return { problem in
+      bar.finish()
+      Terminal.say("\(problem)")
+    }
+  }
+
+  /// Says how many lines were left out, if there were any.
+  static func say(_ count: Int) {
+    if count > 0 { Terminal.say("push-fanout: bad lines left out: \(count)") }
+  }
+}
+
 /// For whom messages are decided.
 struct UsersOption: ParsableArguments {
   @Option(

@@ -62,13 +62,15 @@ enum Terminal {
     guard outputIsTerminal else { return answer }
     let columns = width(of: STDOUT_FILENO)
     let lines = answer.split(separator: "\n", omittingEmptySubsequences: false)
+    // What the settings are of stands in front of the answer.
+    let answer = lines.first?.hasPrefix("Settings as of now") ?? false ? 1 : 0
     return lines.enumerated().map { index, line in
       if line.hasPrefix("{") { return String(line) }  // a payload
       let isStop = line.hasPrefix("STOP")
       let isStep = line.hasPrefix("ok ") || isStop
       let row = isStep ? narrowed(String(line), columns) : String(line)
       let text = folded(row, columns, indent: isStep ? 6 : 2)
-      guard hasColour, isStop || index == 0 else { return text }
+      guard hasColour, isStop || index == answer else { return text }
       return (isStop ? "\u{1B}[1;31m" : "\u{1B}[1m") + text + "\u{1B}[0m"
     }.joined(separator: "\n")
   }

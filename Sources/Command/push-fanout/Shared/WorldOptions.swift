@@ -68,6 +68,7 @@ struct WorldOptions: ParsableArguments {
 
   /// Prints who is decided for without quiet hours, and gives the engine back.
   func reported(_ fanout: Fanout) -> Fanout {
+    if let store = store?.path { KnownIDs.use(store: store) } else { KnownIDs.use(fanout) }
     if zones.unknownZones == .ignore {
       UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)
     }
@@ -99,6 +100,14 @@ struct WorldOptions: ParsableArguments {
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.loadRecords(paths, LoadOptions { bar.update($0) }).records
+  }
+
+  /// Takes a slice of the world as values.
+  func apply(_ slice: MessageSlice, to settings: inout FanoutSettings) throws {
+    do { try slice.apply(to: &settings) } catch {
+      KnownIDs.use(settings)
+      throw error
+    }
   }
 
   func validate() throws {

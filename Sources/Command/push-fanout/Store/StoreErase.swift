@@ -77,7 +77,8 @@ struct StoreErase: ParsableCommand {
   }
 
   private func open() throws -> SettingsStore {
-    try SettingsStore(target.path, .write, waiting: waiting.duration, withEngine: false)
+    KnownIDs.use(store: target.path)
+    return try SettingsStore(target.path, .write, waiting: waiting.duration, withEngine: false)
   }
 
   private func finishErasure() throws {

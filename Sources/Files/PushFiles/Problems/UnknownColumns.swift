@@ -42,13 +42,56 @@ public struct UnknownColumns: Hashable, Sendable {
     ([";", "\t", ",", "|"] as [Character]).first { $0 != usual && header.contains($0) }
   }
 
-  /// The columns that the names most likely stand for, but none that several may stand for.
+  /// What exports call the columns, in small letters and without what stands between words. Of several
+  /// columns the first that the file does not have is meant.
+  private static let words: [(columns: [String], names: Set<String>)] = [
+    (["id"], ["messageid", "msgid", "messageuid", "uuid"]),
+    (
+      ["conversation"],
+      ["group", "groupid", "room", "roomid", "channelid", "chat", "chatid", "conversationid"]
+    ),
+    (["sender", "user"], ["user", "userid", "member", "memberid", "uid"]),
+    (["sender"], ["from", "fromid", "fromuser", "author", "authorid", "senderid", "sentby"]),
+    (
+      ["at", "sentAt", "ts", "since"],
+      ["time", "timestamp", "date", "datetime", "createdat", "sentat", "sent", "ts"]
+    ),
+    (["mentions"], ["mention", "mentioned", "mentionedusers", "atlist"]),
+    (["body"], ["type", "messagetype", "msgtype"]),
+    (["replyTo"], ["inreplyto", "replytouser"]),
+  ]
+
+  /// The columns that the names most likely stand for, each at most once: by the words of exports, and
+  /// then by spelling, but none that several names may stand for.
   private var guesses: [(name: String, column: String)] {
-    let all = names.compactMap { name in nearest(to: name).map { (name: name, column: $0) } }
-    return all.filter { guess in all.count { $0.column == guess.column } == 1 }
+    var guesses: [String: String] = [:]
+    var free = free
+    // Of one time alone it is the message's.
+    let times = Self.words.first { $0.columns.contains("sentAt") }?.names ?? []
+    let isSecond =
+      !free.contains("at")
+      || names.count { times.contains($0.lowercased().filter(\.isLetter)) } > 1
+    for name in names {
+      let plain = name.lowercased().filter(\.isLetter)
+      // The column itself, with other capitals or with something between the words.
+      let exact = free.first { $0.lowercased() == plain && (plain != "sentat" || isSecond) }
+      let word = Self.words.lazy.filter { $0.names.contains(plain) }.compactMap { entry in
+        entry.columns.first { free.contains($0) }
+      }.first
+      guard let column = exact ?? word else { continue }
+      guesses[name] = column
+      free.removeAll { $0 == column }
+    }
+    let others = names.filter { guesses[$0] == nil }.compactMap { name in
+      nearest(to: name, in: free).map { (name: name, column: $0) }
+    }
+    for guess in others where others.count(where: { $0.column == guess.column }) == 1 {
+      guesses[guess.name] = guess.column
+    }
+    return names.compactMap { name in guesses[name].map { (name, $0) } }
   }
 
-  private func nearest(to name: String) -> String? {
+  private func nearest(to name: String, in free: [String]) -> String? {
     if let nearest = EditDistance.nearest(to: name, in: free) { return nearest }
     let words = name.lowercased().split { !$0.isLetter }.map(String.init)
     return free.first { words.contains($0.lowercased()) }

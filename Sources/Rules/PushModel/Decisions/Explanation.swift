@@ -99,11 +99,34 @@ extension Explanation {
     switch outcome.action {
     case .push: return "Push for \(user), to \(devices). \(outcome.phrase)."
     case .local: return "A notification by the app for \(user), on \(devices). \(outcome.phrase)."
-    case .suppress:
-      // Whether there was a mention is what people ask about then.
-      let asked = outcome.reason == .notMentioned ? steps.last { $0.subject == "mentions" } : nil
-      let found = asked.map { "it mentions \($0.found)" } ?? last
-      return "No push for \(user). \(outcome.phrase) (\(found))."
+    case .suppress: return "No push for \(user). \(stop(outcome, last))."
     }
   }
+
+  /// The reasons that an outcome's phrase says as well as what was found.
+  private static let plainReasons: Set<Reason> = [
+    .chatRoom, .onlineOnly, .silentMessage, .levelNone, .kicked, .loggedOut, .localDisabled,
+    .localInfoMissing, .localHandledByApp,
+  ]
+
+  /// What stopped a push, and what was found there if that is more.
+  private func stop(_ outcome: Outcome, _ last: String) -> String {
+    var (phrase, found) = (outcome.phrase, last)
+    switch outcome.reason {
+    case .notMentioned:
+      // Whether there was a mention is what people ask about then.
+      let asked = steps.last { $0.subject == "mentions" }
+      found = asked.map { "it mentions \($0.found)" } ?? last
+    case .messageType where steps.last?.subject == "push content":
+      found = "a custom message without push content"
+    case .muted where phrase.hasSuffix(Self.untilAnInstant):
+      phrase.removeLast(Self.untilAnInstant.count)
+    case .noToken where last.hasSuffix("that is offline has one"): return phrase
+    case let reason where Self.plainReasons.contains(reason): return phrase
+    default: break
+    }
+    return "\(phrase) (\(found))"
+  }
+
+  private static let untilAnInstant = " until an instant"
 }

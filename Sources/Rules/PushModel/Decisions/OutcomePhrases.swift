@@ -32,65 +32,65 @@ public enum OutcomePhrases {
     "push/forced/type": "Pushed by force, over the level of this type of conversation",
     "none/directChatLevel/channel":
       "Stopped in a direct chat: the level set for the channel admits mentions only",
-    "push/allowed/channelDefault": "Pushed: the channel\u{2019}s default level lets it pass",
+    "push/allowed/channelDefault": "Pushed: the channel's default level lets it pass",
     "local/allowed/conversation":
       "Shown by the app itself: the level set for the conversation lets it pass",
-    "push/forced/channelDefault": "Pushed by force, over the channel\u{2019}s default level",
+    "push/forced/channelDefault": "Pushed by force, over the channel's default level",
     "none/levelNone/conversation": "Stopped: the level set for the conversation is none",
-    "push/allowed/groupDefault": "Pushed: the group\u{2019}s default level lets it pass",
+    "push/allowed/groupDefault": "Pushed: the group's default level lets it pass",
     "none/notMentioned/conversation":
       "Stopped, no mention: the level set for the conversation admits mentions only",
-    "push/forced/groupDefault": "Pushed by force, over the group\u{2019}s default level",
+    "push/forced/groupDefault": "Pushed by force, over the group's default level",
     "none/directChatLevel/conversation":
       "Stopped in a direct chat: the level set for the conversation admits mentions only",
-    "push/allowed/appKey": "Pushed: the App Key\u{2019}s level lets it pass",
+    "push/allowed/appKey": "Pushed: the App Key's level lets it pass",
     "local/allowed/type":
       "Shown by the app itself: the level of this type of conversation lets it pass",
-    "push/forced/appKey": "Pushed by force, over the App Key\u{2019}s level",
+    "push/forced/appKey": "Pushed by force, over the App Key's level",
     "none/levelNone/type": "Stopped: the level of this type of conversation is none",
-    "push/allowed/app": "Pushed: the user\u{2019}s own level lets it pass",
+    "push/allowed/app": "Pushed: the user's own level lets it pass",
     "none/notMentioned/type":
       "Stopped, no mention: the level of this type of conversation admits mentions only",
-    "push/forced/app": "Pushed by force, over the user\u{2019}s own level",
+    "push/forced/app": "Pushed by force, over the user's own level",
     "none/directChatLevel/type":
       "Stopped in a direct chat: the level of this type of conversation admits mentions only",
     "push/allowed/default": "Pushed: no level set anywhere",
     "local/allowed/channelDefault":
-      "Shown by the app itself: the channel\u{2019}s default level lets it pass",
+      "Shown by the app itself: the channel's default level lets it pass",
     "push/forced/default": "Pushed by force; no level set anywhere",
-    "none/levelNone/channelDefault": "Stopped: the channel\u{2019}s default level is none",
+    "none/levelNone/channelDefault": "Stopped: the channel's default level is none",
     "none/notMentioned/channelDefault":
-      "Stopped, no mention: the channel\u{2019}s default level admits mentions only",
+      "Stopped, no mention: the channel's default level admits mentions only",
     "none/directChatLevel/channelDefault":
-      "Stopped in a direct chat: the channel\u{2019}s default level admits mentions only",
+      "Stopped in a direct chat: the channel's default level admits mentions only",
     "local/allowed/groupDefault":
-      "Shown by the app itself: the group\u{2019}s default level lets it pass",
-    "none/levelNone/groupDefault": "Stopped: the group\u{2019}s default level is none",
+      "Shown by the app itself: the group's default level lets it pass",
+    "none/levelNone/groupDefault": "Stopped: the group's default level is none",
     "none/notMentioned/groupDefault":
-      "Stopped, no mention: the group\u{2019}s default level admits mentions only",
+      "Stopped, no mention: the group's default level admits mentions only",
     "none/directChatLevel/groupDefault":
-      "Stopped in a direct chat: the group\u{2019}s default level admits mentions only",
-    "local/allowed/appKey": "Shown by the app itself: the App Key\u{2019}s level lets it pass",
-    "none/levelNone/appKey": "Stopped: the App Key\u{2019}s level is none",
+      "Stopped in a direct chat: the group's default level admits mentions only",
+    "local/allowed/appKey": "Shown by the app itself: the App Key's level lets it pass",
+    "none/levelNone/appKey": "Stopped: the App Key's level is none",
     "none/notMentioned/appKey":
-      "Stopped, no mention: the App Key\u{2019}s level admits mentions only",
+      "Stopped, no mention: the App Key's level admits mentions only",
     "none/directChatLevel/appKey":
-      "Stopped in a direct chat: the App Key\u{2019}s level admits mentions only",
-    "local/allowed/app": "Shown by the app itself: the user\u{2019}s own level lets it pass",
-    "none/levelNone/app": "Stopped: the user\u{2019}s own level is none",
+      "Stopped in a direct chat: the App Key's level admits mentions only",
+    "local/allowed/app": "Shown by the app itself: the user's own level lets it pass",
+    "none/levelNone/app": "Stopped: the user's own level is none",
     "none/notMentioned/app":
-      "Stopped, no mention: the user\u{2019}s own level admits mentions only",
+      "Stopped, no mention: the user's own level admits mentions only",
     "none/directChatLevel/app":
-      "Stopped in a direct chat: the user\u{2019}s own level admits mentions only",
+      "Stopped in a direct chat: the user's own level admits mentions only",
     "local/allowed/default": "Shown by the app itself: no level set anywhere",
     "none/levelNone/default": "Stopped: the level is none by default",
     "none/notMentioned/default": "Stopped, no mention: the default level admits mentions only",
     "none/directChatLevel/default":
       "Stopped in a direct chat: the default level admits mentions only",
     "none/quietHours/quietHours": "Stopped by quiet hours: their level is none",
-    "none/quietHours/app": "Stopped by the user\u{2019}s quiet hours",
-    "none/muted/app": "Stopped by the user\u{2019}s mute until an instant",
-    "none/muted/conversation": "Stopped by the conversation\u{2019}s mute until an instant",
+    "none/quietHours/app": "Stopped by the user's quiet hours",
+    "none/muted/app": "Stopped by the user's mute until an instant",
+    "none/muted/conversation": "Stopped by the conversation's mute until an instant",
     "none/chatRoom": "Never pushed: a chat room",
     "none/onlineOnly": "Never pushed: a message for those who are online only",
     "none/messageType": "Never pushed: a message of this type",
@@ -100,11 +100,11 @@ public enum OutcomePhrases {
     "none/kicked": "No device: all had been kicked",
     "none/loggedOut": "No device: all were logged out",
     "none/noToken": "No device: none that was offline had a push token",
-    "none/filtered": "No device: the message\u{2019}s filter left none",
+    "none/filtered": "No device: the message's filter left none",
     "none/localIneligible": "In the background: such a message is not shown",
     "none/localDisabled": "In the background: message notifications are switched off",
     "none/localInfoMissing": "In the background: names that a notification shows are missing",
-    "none/localHandledByApp": "In the background: the app\u{2019}s own callback took it",
+    "none/localHandledByApp": "In the background: the app's own callback took it",
   ]
 }
 

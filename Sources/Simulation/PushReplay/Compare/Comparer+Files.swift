@@ -10,6 +10,8 @@ extension Comparer {
   ///   - a: the changes of the one world, in their order; their texts are its label in the result.
   ///     `b` likewise.
   ///   - options: how it is done.
+  ///   - skipped: called with each bad line of messages or presence, which is then left out of both
+  ///     worlds; nil for a bad line to be an error.
   ///   - people: takes a row for each person when all is compared; nil for no rows.
   ///   - progress: called now and then with what has been compared, and the share of the messages'
   ///     files that has been read, 0...1; nil when their sizes are not known.
@@ -18,7 +20,7 @@ extension Comparer {
   ///   ``FanoutError/unknownTimeZone(_:)`` for that of the options.
   public static func compare(
     _ files: ReplayFiles, a: [WhatIf], b: [WhatIf], _ options: CompareOptions = CompareOptions(),
-    people: PeopleRows? = nil,
+    skipped: ((FileProblem) -> Void)? = nil, people: PeopleRows? = nil,
     progress: (_ done: ReplayProgress, _ share: Double?) throws -> Void = { _, _ in },
     world: () throws -> Fanout
   ) throws -> CompareResult {
@@ -31,7 +33,8 @@ extension Comparer {
       return reach
     }
     let (reachA, reachB) = (try change(first, a), try change(second, b))
-    let events = try ReplayEventPairs(files, rules: (first.app.rules, second.app.rules))
+    let events = try ReplayEventPairs(
+      files, rules: (first.app.rules, second.app.rules), skipped: skipped)
     let comparer = try Comparer(
       first, second, touched, labels: (a.map(\.text), b.map(\.text)), options)
     var count = 0

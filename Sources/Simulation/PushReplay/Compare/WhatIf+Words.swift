@@ -11,7 +11,7 @@ extension WhatIf {
   var words: String {
     switch change {
     case .file(let path): path
-    case .app(let field, let value): "the app\u{2019}s \(field) \(value)"
+    case .app(let field, let value): "the app's \(field) \(value)"
     case .option(let name, let value): "\(name) \(value)"
     case .users(let field, let value, let onlyUnset, let conditions):
       ([Self.words(field, value), onlyUnset ? "by default" : "for everyone"]

@@ -11,19 +11,51 @@ public final class ReplayEventPairs {
   private let events: ReplayEvents
   /// The same lines as B reads them; nil when both read alike.
   private let others: ReplayEvents?
+  private let left = LeftOut()
+
+  /// The lines that one of the two rule sets does not understand, and that are left out of both.
+  private final class LeftOut {
+    struct Line: Hashable {
+      let file: String
+      let line: Int?
+    }
+
+    /// By A, and by B.
+    var lines: (a: Set<Line>, b: Set<Line>) = ([], [])
+  }
 
   /// Opens the files.
   ///
+  /// - Parameter skipped: called with each bad line of messages or presence, which is then left
+  ///   out; nil for a bad line to be an error.
   /// - Throws: what is wrong with a file or with its first line;
   ///   ``FileProblem/Problem/cannotBeReadAgain`` for standard input and the like when the rule sets
   ///   differ.
-  public init(_ files: ReplayFiles, rules: (a: RuleSet, b: RuleSet)) throws(FileProblem) {
+  public init(
+    _ files: ReplayFiles, rules: (a: RuleSet, b: RuleSet),
+    skipped: ((FileProblem) -> Void)? = nil
+  ) throws(FileProblem) {
     let differ = rules.a != rules.b
     for path in files.changes + files.presence + files.messages where differ {
       try FileProblem.checkCanBeReadAgain(path)
     }
-    events = try ReplayEvents(files, rules: rules.a)
-    others = differ ? try ReplayEvents(files, rules: rules.b) : nil
+    let left = left
+    func report(_ lines: ReferenceWritableKeyPath<LeftOut, Set<LeftOut.Line>>) -> (
+      (FileProblem) -> Void
+    )? {
+      skipped.map { skipped in
+        { problem in
+          let line = LeftOut.Line(file: problem.file, line: problem.line)
+          let isNew = !left.lines.a.contains(line) && !left.lines.b.contains(line)
+          left[keyPath: lines].insert(line)
+          if isNew { skipped(problem) }
+        }
+      }
+    }
+    events = try ReplayEvents(
+      files, rules: rules.a, skipped: differ ? report(\.lines.a) : skipped)
+    others =
+      differ ? try ReplayEvents(files, rules: rules.b, skipped: report(\.lines.b)) : nil
   }
 
   package init(_ events: ReplayEvents, _ others: ReplayEvents?) {
@@ -36,9 +68,11 @@ public final class ReplayEventPairs {
   /// - Throws: what is wrong with a line; ``FileProblem/Problem/hasChanged`` when the two do not
   ///   find the same lines.
   public func next() throws(FileProblem) -> (a: ReplayEvent, b: ReplayEvent)? {
-    let event = try events.next()
+    var event = try events.next()
     guard let others else { return event.map { ($0, $0) } }
-    let other = try others.next()
+    var other = try others.next()
+    while isLeftOut(events.location, left.lines.b) { event = try events.next() }
+    while isLeftOut(others.location, left.lines.a) { other = try others.next() }
     switch (event, other) {
     case (nil, nil): return nil
     case (let event?, let other?) where event.at == other.at && events.location == others.location:
@@ -47,6 +81,10 @@ public final class ReplayEventPairs {
       let file = (events.location ?? others.location)?.file ?? ""
       throw FileProblem(file: file, line: nil, problem: .hasChanged)
     }
+  }
+
+  private func isLeftOut(_ location: ReplayEvents.Location?, _ lines: Set<LeftOut.Line>) -> Bool {
+    location.map { lines.contains(.init(file: $0.file, line: $0.line)) } ?? false
   }
 
   /// A problem of the event that was read last, at its line.

@@ -20,15 +20,21 @@ public struct ReplayedUser {
   ///   - user: of whom presence counts; that of others is passed over.
   ///   - files: what happens.
   ///   - fanout: the settings at the beginning; they are changed as messages are read.
+  ///   - skipped: called with each bad line of messages or presence, which is then left out; nil for
+  ///     a bad line to be an error.
   /// - Throws: what is wrong with a file or with its first line.
   public init(
-    _ user: Identifier, _ files: ReplayFiles, on fanout: Fanout
+    _ user: Identifier, _ files: ReplayFiles, on fanout: Fanout,
+    skipped: ((FileProblem) -> Void)? = nil
   ) throws(FileProblem) {
     self.user = user
     self.fanout = fanout
-    events = try ReplayEvents(files, rules: fanout.app.rules)
+    events = try ReplayEvents(files, rules: fanout.app.rules, skipped: skipped)
     devices = fanout.user(user)?.devices
   }
+
+  /// Bad lines that were left out.
+  public var skippedCount: Int { events.skippedCount }
 
   /// The next message, by which time the settings are those that decide for the user.
   ///

@@ -63,7 +63,9 @@ extension CompareReport {
       people.firstTime == 0
       ? "nobody gets a first one"
       : "\(Figures.count(people.firstTime, "person gets", "people get")) a first one"
-    return "\(none); \(Figures.exact(people.never)) had none before and have none now; \(first)."
+    let never =
+      people.never == 0 ? "" : "\(Figures.exact(people.never)) had none before and have none now; "
+    return "\(none); \(never)\(first)."
   }
 
   // MARK: The two worlds

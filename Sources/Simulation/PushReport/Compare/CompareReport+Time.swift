@@ -123,7 +123,7 @@ extension CompareReport {
       rows: ReplayReport.weekdays.map { String($0.prefix(3)) }, series: bars,
       label: "Shares of the pushes of a mean week by weekday, in A and in B.")
     return ChartFigure(
-      title: "Shares of a mean week\u{2019}s pushes by weekday, \(result.timeZone)",
+      title: "Shares of a mean week's pushes by weekday, \(result.timeZone)",
       draw: chart.draw, legend: legend,
       table: Table(
         columns: [("Weekday", .text)] + Self.columns,

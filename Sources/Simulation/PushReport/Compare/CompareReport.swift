@@ -62,7 +62,7 @@ public struct CompareReport {
       + "\(Figures.exact(result.changed)) of them <em>differ</em>: their action, reason or scope. "
       + "A push is <em>gained</em> when it is in B only (\(Figures.exact(result.gained))), "
       + "<em>lost</em> when it is in A only (\(Figures.exact(result.lost))). Made by push-fanout "
-      + "from a comparison\u{2019}s result file.\(RunCost.words(result.cost))</p>"
+      + "from a comparison's result file.\(RunCost.words(result.cost))</p>"
   }
 
   private var limits: Section {

@@ -64,8 +64,8 @@ extension ReplayReport {
     let days = result.week.reduce(0) { $0 + $1.days } / 24
     let means = local.map { Double($0) / max(1, days) }
     return hoursChart(
-      "When: pushes of a mean day by hour, the recipient\u{2019}s clock", means,
-      words: "Between 22:00 and 07:00 of the recipient\u{2019}s day come "
+      "When: pushes of a mean day by hour, the recipient's clock", means,
+      words: "Between 22:00 and 07:00 of the recipient's day come "
         + "\(Self.nightShare(means)) of the pushes.",
       table: Table(
         columns: [("Hour", .text), ("Pushes", .number), ("Share", .number)],
@@ -74,7 +74,7 @@ extension ReplayReport {
             Table.Cell(hour.padded(to: 2)), Table.Cell(local[hour]),
             Table.Cell(local[hour], of: result.pushes),
           ]
-        }, caption: "Pushes by the hour of the recipient\u{2019}s day, the whole time",
+        }, caption: "Pushes by the hour of the recipient's day, the whole time",
         file: "local-hours"))
   }
 

@@ -93,7 +93,7 @@ extension ReplayReport {
             title: "Decisions of a mean day", draw: chart(.stacked).draw, legend: legend,
             table: hourTotals),
           ChartFigure(
-            title: "Shares of the hour\u{2019}s decisions", draw: chart(.shares).draw,
+            title: "Shares of the hour's decisions", draw: chart(.shares).draw,
             legend: legend, table: hourOutcomes(series, decisions)),
         ]
       ])

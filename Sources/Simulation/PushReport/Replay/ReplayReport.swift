@@ -79,7 +79,7 @@ public struct ReplayReport {
 
   private var foot: String {
     "<p>A <em>decision</em> is one recipient of one message; the <em>push rate</em> is the share of "
-      + "decisions that end in a push. Made by push-fanout from a replay\u{2019}s result file; "
+      + "decisions that end in a push. Made by push-fanout from a replay's result file; "
       + "the figures under each chart are all that it shows.\(RunCost.words(result.cost))</p>"
   }
 

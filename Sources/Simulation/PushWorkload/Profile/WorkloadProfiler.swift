@@ -55,9 +55,11 @@ public struct WorkloadProfiler {
 
   /// The same for settings of any form, on several threads. With more than one, a copy of the
   /// profiler measures the same messages.
+  ///
+  /// - Parameter sliced: the users whose own settings are measured; none for all.
   package init(
     _ settings: any SettingsRecords, leavingOut leftOut: Set<Identifier>,
-    zoneName: @escaping (String) -> String, threads: Int
+    settingsOf sliced: Set<Identifier> = [], zoneName: @escaping (String) -> String, threads: Int
   ) {
     self.settings = settings
     self.leftOut = leftOut
@@ -67,7 +69,9 @@ public struct WorkloadProfiler {
     people = PeopleRates(settings.app.rules, zoneName: zoneName)
     for number in 0..<UInt32(settings.userCount) {
       let user = UserIndex(number)
-      guard settings.isDeclared(user), let index = users.number(of: user) else { continue }
+      guard settings.isDeclared(user), let index = users.number(of: user),
+        sliced.isEmpty || sliced.contains(settings.id(of: user))
+      else { continue }
       people.add(settings.user(user), user: index)
     }
     addRooms(settings)

@@ -16,8 +16,9 @@ public struct LaterChanges: Hashable, Sendable {
     let settings = events.filter { ![.devices, .display, .template].contains($0.change) }
     let devices = events.count { $0.change == .devices }
     var parts: [String] = []
-    if !settings.isEmpty {
+    if let last = settings.last {
       let listed = settings.suffix(3).map { event in
+        if event.change == .imported { return "all of them imported at \(event.at.rfc3339)" }
         let names = [event.user, event.conversation, event.channel].compactMap { $0?.text }
         return
           ([event.change.rawValue]
@@ -26,9 +27,10 @@ public struct LaterChanges: Hashable, Sendable {
           + (event.old == nil && event.new == nil
             ? "" : " (\(event.old ?? "none") -> \(event.new ?? "none"))")
       }
-      let times = settings.count > 3 ? "changed \(settings.count) times" : "changed"
-      let last = settings.count > 3 ? ", at last " : ", "
-      parts.append(times + " after the message" + last + listed.joined(separator: "; "))
+      parts.append(
+        "since \(last.at.rfc3339), changed after the message"
+          + (settings.count > 3 ? " \(settings.count) times, at last" : "") + ": "
+          + listed.joined(separator: "; "))
     }
     if devices > 0 {
       parts.append(
