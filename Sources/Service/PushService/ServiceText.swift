@@ -23,7 +23,7 @@ public enum ServiceText {
     let rows = explanation.steps.map { step in
       (
         step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject),
-        TerminalText.escaped(withLocalTimes(step.found, zone)),
+        TerminalText.escaped(step.found),
         step.rule
       )
     }

@@ -199,7 +199,8 @@ import Testing
       try place.write(sorted, as: "sorted.ndjson")
       try place.write(["ts,conversation,user,online"], as: "presence.csv")
       try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rules.ndjson")
-      let world = ["--settings", "world.ndjson", "--messages", "sorted.ndjson"]
+      try place.write(["conversation,user", "g1,u1"], as: "members.csv")
+      let world = ["--members", "members.csv", "--messages", "sorted.ndjson"]
       let one = ["explain", "--message", "m5", "--user", "u1"]
       for (command, count) in [
         (one, 1), (one + ["--presence", "presence.csv"], 1), (["render"], 1),
@@ -212,6 +213,7 @@ import Testing
         let said = run.errorLines.filter { $0.hasPrefix("push-fanout: bad lines left out: ") }
         #expect(said == ["push-fanout: bad lines left out: \(count)"], "\(run.errors)")
       }
+      try place.shell("rm sorted.ndjson presence.csv rules.ndjson members.csv")
 
       // What is wrong with the file itself is not skipped.
       try place.shell("gzip -c messages.ndjson | head -c 60 >m.ndjson.gz; rm out")
