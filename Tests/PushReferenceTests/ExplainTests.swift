@@ -169,7 +169,7 @@ import Testing
     let easemob: [(Change, String)] = [
       ({ _ in }, "nobody"), (list("a", "u"), "u"),
       (list("a", "b", "c", "d"), "a, b, c and 1 more, not u"),
-      (list("U"), "u, written \"U\" (E-47)"),
+      (list("U"), "u, written \"U\" (E-47)"), (list("a,u"), "\"a,u\", not u"),
       (
         list("all"),
         "all, not u; \"all\" inside a list is a user's id (E-46, option atListAllInArray)"

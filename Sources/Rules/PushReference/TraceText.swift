@@ -74,7 +74,12 @@ func describe(_ ids: [Identifier], _ user: Identifier, _ ignoresCase: Bool) -> S
       : "\"\(other)\", not \(user): ids are compared with case"
   }
   let more = ids.count > 3 ? " and \(ids.count - 3) more" : ""
-  return ids.prefix(3).map(\.text).joined(separator: ", ") + more + ", not \(user)"
+  return ids.prefix(3).map(quoted).joined(separator: ", ") + more + ", not \(user)"
+}
+
+/// An id, in quotes where it would look like several.
+private func quoted(_ id: Identifier) -> String {
+  id.text.contains { ", ;".contains($0) } ? "\"\(id)\"" : id.text
 }
 
 /// Days, hours, minutes or seconds: the two largest units that it has.
