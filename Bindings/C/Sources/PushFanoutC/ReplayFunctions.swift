@@ -225,7 +225,7 @@ func pf_swift_compare(
     let names = try object.service.content
     var watch = unsafe Watch(watch)
     var compared = try Comparer.compare(
-      files, a: try given.changes("a") ?? [], b: b, options
+      files, a: try given.changes("a") ?? [], b: b, options, skipped: nil
     ) { done, _ in
       try watch.ask(done.messages)
     } world: {
