@@ -1,12 +1,12 @@
 internal import CPushKernels
 internal import PushModel
 
-/// The devices of users, read without counting references and without an array for each user.
+/// Reads devices without counting references or making an array per user.
 ///
 /// SAFETY: valid as long as a version of the tables is retained.
 struct DeviceReader: @unchecked Sendable {
   private(set) var rules = RuleSet.easemob
-  /// RongCloud's grace of a device in the background, in milliseconds.
+  /// RongCloud's background grace, in milliseconds.
   private(set) var grace: Int64 = 0
   private var lists = DeviceLists()
   private var names = IDReader()
@@ -20,8 +20,8 @@ struct DeviceReader: @unchecked Sendable {
     names = tables.deviceNames.reader
   }
 
-  /// The UTF-8 of the default device's id. It is never freed.
-  // SAFETY: written here, read only from then on.
+  /// The UTF-8 of the default device's id, never freed.
+  // SAFETY: written once, by the initializer.
   private nonisolated(unsafe) static let defaultID: UnsafeRawBufferPointer = {
     let text = Array(Device.default.id.text.utf8)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
@@ -31,11 +31,10 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Listed devices
 
-  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
+  /// Whether devices are listed; if not, the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool { lists.hasOwn(user) }
 
-  /// Calls `body` with each listed device, in order.
   @inline(__always)
   func forEachDevice<Failure: Error>(
     of user: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
@@ -43,24 +42,22 @@ struct DeviceReader: @unchecked Sendable {
     try lists.forEach(of: user, body)
   }
 
-  /// Prefetches the user's list.
   @inline(__always)
   func prefetch(_ user: UInt32) { lists.prefetch(user) }
 
-  /// Prefetches the first record of the user's list.
   @inline(__always)
   func prefetchRecords(_ user: UInt32) { lists.prefetchRecords(user) }
 
   // MARK: Values
 
-  /// The UTF-8 of the id of a device; of the default one for nil.
+  /// The UTF-8 of a device's id; nil stands for the default device.
   @inline(__always)
   func id(of record: DeviceRecord?) -> UnsafeRawBufferPointer {
     guard let record else { return unsafe Self.defaultID }
     return unsafe names.characters(record.id)
   }
 
-  /// A device; the default one for nil.
+  /// A device; nil stands for the default one.
   func device(_ record: DeviceRecord?) -> Device {
     guard let record else { return .default }
     return Device(
@@ -73,8 +70,8 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Targets
 
-  /// Calls `body` with each device that a push or local notification goes to, in the order in which
-  /// they are listed; with nil for the default device.
+  /// Calls `body` with each device that a push or local notification goes to, in listed order; with
+  /// nil for the default device.
   ///
   /// - Complexity: O(devices).
   @inline(__always)
@@ -85,19 +82,17 @@ struct DeviceReader: @unchecked Sendable {
     if hasOwnDevices(user) {
       try forEachListedTarget(of: user, action, filter, at: now, body)
     } else if action == .push, filter?.lets(.default) ?? true {
-      // An offline phone with a token, which nothing but a filter keeps from getting a push.
+      // The default device is an offline phone with a token.
       try body(nil)
     }
   }
 
-  /// Whether a push goes to any device.
   func hasTarget(_ user: UInt32, _ filter: DeviceFilter?, at now: Int64) -> Bool {
     var isFound = false
     forEachTarget(of: user, .push, filter, at: now) { _ in isFound = true }
     return isFound
   }
 
-  /// The devices that a push or local notification goes to.
   func targets(
     of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
   ) -> [Device] {

@@ -1,11 +1,10 @@
-/// The devices of users who do not just have `Device.default`.
+/// The listed devices of users; other users have `Device.default`.
 ///
-/// The records of a user are consecutive. Records that no user has any more are reused for another
-/// user with as many devices.
+/// A user's records are consecutive. A free run is reused for a user with as many devices.
 struct DeviceTable {
   private(set) var lists: DeviceLists
-  /// For each number of records, the first of a run that is free, plus one; 0 for none. A free run
-  /// says which is the next one (``DeviceRecord/nextFree``).
+  /// By number of records, the first free run's start plus one; 0 for none.
+  /// ``DeviceRecord/nextFree`` links runs of a size.
   private var freeRuns: InlineArray<16, UInt32>
 
   init<Visitor: TableVisitor & ~Copyable>(
@@ -19,15 +18,12 @@ struct DeviceTable {
 
   var recordCount: Int { lists.records.count }
 
-  /// Whether the last list ends.
   var isTerminated: Bool { recordCount == 0 || lists.records[recordCount - 1].isLast }
 
-  /// Adds users, who have `Device.default`.
   mutating func grow(to userCount: Int, _ store: PageStore) {
     if lists.lists.count > 0 { lists.lists.grow(to: userCount, repeating: 0, store) }
   }
 
-  /// Gives a user `Device.default`.
   mutating func reset(_ user: UInt32, _ store: PageStore) {
     guard lists.hasOwn(user) else { return }
     freeRun(of: user, store)
@@ -37,7 +33,7 @@ struct DeviceTable {
   /// Replaces the devices of a user.
   ///
   /// - Parameters:
-  ///   - records: the last one says that it is.
+  ///   - records: only the last one has ``DeviceRecord/isLast``.
   ///   - limit: the number of records must stay below it.
   /// - Returns: false for too many records.
   mutating func set(
@@ -61,7 +57,7 @@ struct DeviceTable {
     return true
   }
 
-  /// Writes records to a free run, or to the end.
+  /// Writes records to a free run, or appends them.
   private mutating func room(
     for records: [DeviceRecord], limit: Int, _ store: PageStore
   ) -> Int? {
@@ -84,7 +80,7 @@ struct DeviceTable {
     }
   }
 
-  /// Lists a user's records as free: users who come and go would otherwise leave them unused.
+  /// Frees a user's records for reuse.
   private mutating func freeRun(of user: UInt32, _ store: PageStore) {
     let size = lists.count(of: user)
     guard let first = lists.first(of: user), size < freeRuns.count else { return }
@@ -111,17 +107,16 @@ struct DeviceTable {
   }
 }
 
-/// The lists of ``DeviceTable``, for readers.
 struct DeviceLists {
-  /// For each user ``defaultDevice``, ``noDevice``, or where the first record is. Empty while no
-  /// user has listed devices.
+  /// By user, ``defaultDevice``, ``noDevice`` or a ``list(first:)``. Empty while no user lists
+  /// devices.
   fileprivate(set) var lists = PagedTable<UInt32>()
   fileprivate(set) var records = PagedTable<DeviceRecord>()
 
   fileprivate static let defaultDevice: UInt32 = 0
   fileprivate static let noDevice: UInt32 = 1
   fileprivate static func list(first: Int) -> UInt32 { UInt32(first + 2) }
-  /// Elements are below it, with so many records.
+  /// The bound of the elements of ``lists``.
   static func limit(records: Int) -> Int { records + 2 }
 
   init() {}
@@ -131,13 +126,12 @@ struct DeviceLists {
     self.records = records
   }
 
-  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
+  /// Whether devices are listed; if not, the user has `Device.default`.
   @inline(__always)
   func hasOwn(_ user: UInt32) -> Bool {
     lists.count > 0 && lists[Int(user)] != Self.defaultDevice
   }
 
-  /// The index of a user's first record; nil if there is none.
   @inline(__always)
   func first(of user: UInt32) -> Int? {
     guard lists.count > 0, lists[Int(user)] > Self.noDevice else { return nil }
@@ -150,7 +144,6 @@ struct DeviceLists {
     return count
   }
 
-  /// Calls `body` with each listed device, in order.
   @inline(__always)
   func forEach<Failure: Error>(
     of user: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
@@ -164,11 +157,9 @@ struct DeviceLists {
     }
   }
 
-  /// Prefetches the user's list.
   @inline(__always)
   func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetchAmongMany(Int(user)) } }
 
-  /// Prefetches the first record of the user's list.
   @inline(__always)
   func prefetchRecords(_ user: UInt32) {
     if let first = first(of: user) { records.prefetch(first) }

@@ -1,14 +1,13 @@
 /// How much of a structure its `checkInvariants` examines.
 enum InvariantScope {
-  /// Every element. Linear in the structure's size: for tests.
+  /// Every element: linear, for tests.
   case all
-  /// At most ``sampleSize`` consecutive elements of each table, chosen by a number. Passing the
-  /// number of the update makes successive updates examine different elements.
+  /// At most ``sampleSize`` consecutive elements of each table. Successive numbers, such as those
+  /// of updates, select successive ranges.
   case sample(UInt64)
 
   static let sampleSize = 64
 
-  /// The elements of `count` to examine.
   func indices(below count: Int) -> Range<Int> {
     switch self {
     case .all: return 0..<count
@@ -21,7 +20,7 @@ enum InvariantScope {
   }
 }
 
-/// Runs a check in debug builds. A release build contains neither the call nor the check.
+/// Runs a check in debug builds only.
 @inline(__always)
 func checkInDebugBuilds(_ check: () -> Void) {
   assert(

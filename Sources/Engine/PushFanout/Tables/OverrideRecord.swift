@@ -1,20 +1,18 @@
 internal import PushModel
 
-/// What a membership has in addition to the level, as stored since the tables were built: one value
-/// of one member.
+/// One value of a member besides the level, stored when the tables were built.
 ///
-/// The records of a conversation's members are consecutive and sorted by user and kind. They do not
-/// change: of a member that is set later, ``PackedMember/isChanged`` says that the values are in
-/// the maps of ``Tables``. Records of such members, and of users who left, stay and are not read.
+/// A conversation's records are consecutive, sorted by user and kind, and never change. A member
+/// set later has ``PackedMember/isChanged`` and its values in the maps of ``Tables``; its old
+/// records, and those of users who left, are not read.
 struct OverrideRecord: BitwiseCopyable {
-  /// What the value is.
   enum Kind: UInt32 {
     case since = 1
     case mute = 2
     case channels = 3
   }
 
-  /// The bits of ``high`` below the kind: a value has 62 bits.
+  /// The kind's position in ``high``; a value has 62 bits.
   private static let kindShift: UInt32 = 30
 
   let user: UInt32
@@ -27,7 +25,6 @@ struct OverrideRecord: BitwiseCopyable {
     high = kind.rawValue << Self.kindShift | UInt32(truncatingIfNeeded: value >> 32)
   }
 
-  /// A record that no member has.
   private init() {
     user = .max
     (low, high) = (0, 0)
@@ -39,14 +36,13 @@ struct OverrideRecord: BitwiseCopyable {
   @inline(__always)
   var value: Int64 { Int64(high & (1 << Self.kindShift - 1)) << 32 | Int64(low) }
 
-  /// The raw value of the ``Kind``; 0 in invalid records.
+  /// The raw value of the ``Kind``; 0 in ``none``.
   @inline(__always)
   var rawKind: UInt32 { high >> Self.kindShift }
 
-  /// The order of records.
+  /// The sort key.
   var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
 
-  /// Whether the value is the start of a membership.
   @inline(__always)
   var isStart: Bool { rawKind == Kind.since.rawValue }
 }
@@ -54,16 +50,16 @@ struct OverrideRecord: BitwiseCopyable {
 /// A membership as the tables store it.
 struct MemberRecord {
   var packed: PackedMember
-  /// The start of the membership in milliseconds, 0 for always.
+  /// In milliseconds; 0 for always.
   var since: Int64 = 0
-  /// The end of the mute in milliseconds, 0 for none.
+  /// In milliseconds; 0 for none.
   var mutedUntil: Int64 = 0
-  /// The index of the set of channel levels.
+  /// The index in ``Tables/channelSets``.
   var channels: UInt32 = 0
 
   init(_ packed: PackedMember) { self.packed = packed }
 
-  /// Takes over a value, if the membership has one of that kind.
+  /// Takes a value over, if the packed record has its kind.
   fileprivate mutating func take(_ record: OverrideRecord) {
     switch OverrideRecord.Kind(rawValue: record.rawKind) {
     case .since: if packed.hasSince { since = record.value }
@@ -76,9 +72,9 @@ struct MemberRecord {
 }
 
 extension Tables {
-  /// The membership in a slot of a conversation's row.
+  /// The membership in a slot.
   ///
-  /// - Complexity: O(log overrides), O(1) for a member without any.
+  /// - Complexity: O(log overrides); O(1) without overrides.
   func record(at slot: Int, _ conversation: UInt32, _ row: ConversationRow) -> MemberRecord {
     let packed = PackedMember(bits: packedMembers[slot])
     guard packed.hasOverrides else { return MemberRecord(packed) }
@@ -88,7 +84,7 @@ extension Tables {
     return cursor.record(packed, of: user)
   }
 
-  /// The membership of a user that was set after the tables were built.
+  /// The membership of a member with ``PackedMember/isChanged``.
   func changedRecord(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32
   ) -> MemberRecord {
@@ -102,7 +98,7 @@ extension Tables {
     return record
   }
 
-  /// Calls `body` with the memberships of a conversation, in the order of users.
+  /// Calls `body` with a conversation's memberships, by ascending user.
   ///
   /// - Complexity: O(members).
   func forEachMember<Failure: Error>(
@@ -122,18 +118,18 @@ extension Tables {
   }
 }
 
-/// Reads a conversation's overrides forward, beside its members in the order of users.
+/// Reads a conversation's overrides forward, by ascending user.
 ///
 /// SAFETY: used only while the version of the tables is retained.
 @safe struct OverrideCursor {
   private let table: PagedTable<OverrideRecord>
-  /// The range of records from the end of the current chunk on.
+  /// The records behind the current chunk.
   private var rest: Range<Int>
-  /// The next record, or ``OverrideRecord/none``, and how many from it on are consecutive.
+  /// The next record, or ``OverrideRecord/none``, and the number left in the chunk.
   private var next: UnsafePointer<OverrideRecord>
   private var count: Int
 
-  /// Permanent memory with ``OverrideRecord/none``.
+  /// Holds ``OverrideRecord/none``; never freed.
   // SAFETY: written once, by the initializer.
   nonisolated(unsafe) private static let end: UnsafePointer<OverrideRecord> = {
     let end = UnsafeMutablePointer<OverrideRecord>.allocate(capacity: 1)
@@ -141,7 +137,7 @@ extension Tables {
     return unsafe UnsafePointer(end)
   }()
 
-  /// Starts at the records of the members of a conversation from one user on.
+  /// Starts at the records of a user.
   init(_ tables: borrowing Tables, _ row: ConversationRow, from user: UInt32 = 0) {
     table = tables.overrides
     var range = row.overrides
@@ -167,13 +163,13 @@ extension Tables {
     rest.removeFirst(chunk.count)
   }
 
-  /// The next record; at the end ``OverrideRecord/none``.
+  /// The next record; ``OverrideRecord/none`` at the end.
   @inline(__always)
   var record: OverrideRecord { unsafe next.pointee }
 
-  /// Goes on by 0 or 1 records.
+  /// Advances by 0 or 1 records.
   ///
-  /// - Precondition: there is a next record, if `step` is 1.
+  /// - Precondition: a step of 1 needs a next record.
   @inline(__always)
   mutating func advance(by step: Int) {
     unsafe next += step
@@ -181,9 +177,9 @@ extension Tables {
     if count == 0 { readOn() }
   }
 
-  /// The membership of a user, whose packed record is not ``PackedMember/isChanged``.
+  /// The membership of a user without ``PackedMember/isChanged``.
   ///
-  /// - Precondition: users are asked for in ascending order.
+  /// - Precondition: users ascend from call to call.
   mutating func record(_ packed: PackedMember, of user: UInt32) -> MemberRecord {
     var found = MemberRecord(packed)
     guard packed.hasOverrides else { return found }
@@ -197,7 +193,7 @@ extension Tables {
 }
 
 extension PagedTable where Element == OverrideRecord {
-  /// The number of records of earlier users in a range of sorted ones.
+  /// The number of records of earlier users in the range.
   fileprivate func insertionRank(of user: UInt32, in range: Range<Int>) -> Int {
     var low = 0
     var high = range.count

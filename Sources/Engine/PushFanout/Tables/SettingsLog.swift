@@ -1,9 +1,7 @@
-/// Whose settings changed, in order, so that cached states can follow from one version to a later
-/// one.
+/// Whose settings changed, in order: cached states follow it from version to version.
 ///
-/// A copy is a version of its own; versions share pages. Of a long log the older half is discarded.
+/// Versions share pages. Once ``newer`` is full, the older half is discarded.
 struct SettingsLog {
-  /// A user whose settings changed, and the conversation in which they did.
   struct Entry {
     var user: UInt32
     /// ``everywhere`` for the user's own settings.
@@ -12,22 +10,19 @@ struct SettingsLog {
 
   static let everywhere = UInt32.max
 
-  /// How many entries each half holds.
+  /// Entries per half.
   private static let limit = 1 << 18
 
-  /// The position of the first entry of ``older``.
+  /// The position of the first entry kept.
   private(set) var start = 0
   private var older = PagedTable<UInt64>()
   private var newer = PagedTable<UInt64>()
 
-  /// One past the position of the last entry.
   var end: Int { start + older.count + newer.count }
 
   var byteCount: Int { older.byteCount + newer.byteCount }
 
-  /// The entry at a position.
-  ///
-  /// - Precondition: ``start`` ..< ``end``.
+  /// - Precondition: the position is in ``start`` ..< ``end``.
   subscript(position: Int) -> Entry {
     let index = position - start
     let bits = index < older.count ? older[index] : newer[index - older.count]
@@ -45,7 +40,7 @@ struct SettingsLog {
     newer.append(UInt64(entry.user) << 32 | UInt64(entry.conversation), store)
   }
 
-  /// Discards all entries: a reader of an earlier version cannot follow.
+  /// Discards all entries; readers of earlier versions cannot follow.
   mutating func removeAll(_ store: PageStore) {
     start = end + 1
     older.removeAll(store)

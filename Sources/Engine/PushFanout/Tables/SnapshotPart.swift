@@ -1,4 +1,4 @@
-/// The sections of a snapshot, in order: the settings, and the tables with what each consists of.
+/// The sections of a snapshot, in order.
 enum SnapshotPart: UInt32, CaseIterable {
   case settings = 1
   case userCharacters, userEntries, userSlots, userFolded
@@ -8,11 +8,10 @@ enum SnapshotPart: UInt32, CaseIterable {
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
   case overrides, memberKeys
 
-  /// What a table is of, as ``MemoryReport`` counts it.
+  /// How ``MemoryReport`` counts a table.
   enum Subject { case none, ids, users, userExtras, conversations, memberships, membershipExtras }
 
-  /// The size of the section's pages with their header, and the number of elements per page; nil
-  /// for sections without pages.
+  /// The bytes per page with its header, and the elements per page; nil without pages.
   var paging: (byteCount: Int, elementCount: Int)? { properties.paging }
   var subject: Subject { properties.subject }
 
@@ -41,11 +40,10 @@ enum SnapshotPart: UInt32, CaseIterable {
     (PagedTable<Element>.storedPageSize, PagedTable<Element>.pageSize)
   }
 
-  /// The number of bytes per checksum: whole pages, and few enough to stay in a core's cache until
-  /// they are checked.
+  /// Bytes per checksum: whole pages, few enough for a core's cache.
   var blockSize: Int { paging.map { $0.byteCount * 256 } ?? 1 << 18 }
 
-  /// Whether a section of this size can hold this many elements. Neither is near overflow.
+  /// Whether a section has the size of this many elements. Neither number is near overflow.
   func canHold(_ elementCount: Int, in byteCount: Int) -> Bool {
     if let paging {
       let pages = (elementCount + paging.elementCount - 1) / paging.elementCount
@@ -65,7 +63,6 @@ enum SnapshotPart: UInt32, CaseIterable {
   static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 }
 
-/// The sections of a table of ids.
 struct IDParts {
   let characters: SnapshotPart
   let entries: SnapshotPart

@@ -3,10 +3,9 @@ internal import PushSupport
 
 /// Computes the keys of members from the tables.
 ///
-/// The key of a member is *stored* if it changes by updates only. It is unresolved
-/// (``MemberKey/isUnresolved``) for a member with a mute, channel levels or an override that was set
-/// since the tables were built, or with a user with a mute or listed devices: such a member is
-/// resolved at each instant. A key holds from the start of the membership on.
+/// A stored key changes by updates only, and holds from the start of the membership on. It is
+/// ``MemberKey/isUnresolved`` for a member with a mute, channel levels or an override set after the
+/// build, and for a user with a mute or listed devices: these are resolved at each instant.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct StoredKeys: @unchecked Sendable {
@@ -18,8 +17,8 @@ internal import PushSupport
   private let rules: RuleTables
   private let ruleSet: RuleSet
 
-  /// How many members ahead their users' settings are prefetched, also beyond the end of a
-  /// conversation: most have fewer members.
+  /// How many members ahead users are prefetched, even beyond the conversation's end: most are
+  /// smaller.
   private static let ahead = 16
 
   init(_ tables: borrowing Tables) {
@@ -32,8 +31,7 @@ internal import PushSupport
     ruleSet = tables.app.rules
   }
 
-  /// The key of the member in a slot of a conversation's row, for messages to the conversation as
-  /// a whole. A thread's own members have none.
+  /// The key of a member for messages to the whole conversation; unresolved in threads.
   func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
@@ -42,19 +40,18 @@ internal import PushSupport
       PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
-  /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads of the first members from a slot on. It does
-  /// so itself for the members behind those that it writes.
+  /// Prefetches the first members' users; ``write(_:of:_:_:mask:_:)`` prefetches those behind.
   func prefetchFirst(_ slot: Int) {
     for slot in slot..<min(slot + Self.ahead, memberUsers.count) {
       prefetch(Int(memberUsers[slot]))
     }
   }
 
-  /// Writes the keys of the members of a conversation.
+  /// Computes the keys of members.
   ///
   /// - Parameters:
-  ///   - ranks: which members, of those in `row`.
-  ///   - rules: the rules of messages of the kind.
+  ///   - ranks: which members of `row`.
+  ///   - rules: the rules of the kind.
   ///   - mask: the bits of packed members that apply to the message.
   /// - Complexity: O(members).
   func write(
@@ -62,7 +59,7 @@ internal import PushSupport
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
-    // In a thread a record of its own may apply, and its start of membership.
+    // In a thread a membership of its own may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
     let start = Int(row.start)
     var rank = ranks.lowerBound
@@ -102,7 +99,7 @@ internal import PushSupport
 }
 
 extension TableWriter {
-  /// Computes the keys of all members.
+  /// Computes all keys.
   ///
   /// - Complexity: O(memberships), on several threads.
   func fillKeys(threads: Int) {
@@ -118,21 +115,21 @@ extension TableWriter {
     }
   }
 
-  /// Computes the key of the member in a slot again.
+  /// Recomputes the key of a slot.
   func setKey(_ slot: Int, _ row: ConversationRow) {
     guard slot < tables.memberKeys.count else { return }
     let key = StoredKeys(tables).key(slot, row).bits
     if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
   }
 
-  /// Computes the key of a user in a conversation again, after a change of the user's settings.
+  /// Recomputes a member's key, after a change of the user's settings.
   func setKey(of user: UInt32, in conversation: UInt32) {
     let row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return }
     setKey(Int(row.start) + rank, row)
   }
 
-  /// The keys of all conversations, for writing on several threads.
+  /// Writes the keys of all conversations, on several threads.
   ///
   /// SAFETY: the pages belong to the update in progress, and each thread writes slots that no other
   /// does.
@@ -151,7 +148,7 @@ extension TableWriter {
 
     func fill(_ indices: Range<Int>) {
       guard let first = indices.first else { return }
-      // Conversations are mostly stored in the order of their indices.
+      // Conversations are mostly stored by index.
       stored.prefetchFirst(Int(conversations[first].start))
       for index in indices { fill(index) }
     }

@@ -1,6 +1,5 @@
-/// An operation on all tables, which ``Tables/init(_:app:unknownZones:_:)`` calls for each.
-///
-/// A visitor that only looks returns what it is given.
+/// An operation on all tables, by ``Tables/init(_:app:unknownZones:_:)``. A visitor that only reads
+/// returns its argument.
 protocol TableVisitor: ~Copyable {
   associatedtype Failure: Error = Never
 
@@ -11,7 +10,7 @@ protocol TableVisitor: ~Copyable {
   ) throws(Failure) -> PagedTable<Element>
 }
 
-/// A table that does not exist yet is visited as an empty one.
+/// A missing table is visited as an empty one.
 extension TableVisitor where Self: ~Copyable {
   @inline(__always)
   mutating func visit(

@@ -1,15 +1,15 @@
 internal import PushModel
 internal import QuietTime
 
-/// Changes tables and the log of changes together, for the one writer.
+/// Changes tables and log together, for the one writer.
 @safe final class TableWriter {
   @safe @exclusivity(unchecked) private(set) var tables: Tables
   var log = SettingsLog()
   let store: PageStore
   @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
-  /// Whether all of ``Tables/memberKeys`` have to be computed again: the rules changed.
+  /// Whether new rules require all ``Tables/memberKeys`` to be recomputed.
   var needsKeys = false
-  /// The maximum number of anything with a 32-bit index; lower only in tests.
+  /// The maximum number of anything with a 32-bit index; only tests lower it.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
@@ -22,13 +22,12 @@ internal import QuietTime
     }
   }
 
-  /// Continues with tables whose pages a store made.
+  /// Continues with tables that a store allocated.
   init(_ tables: Tables, _ store: PageStore) {
     self.tables = tables
     self.store = store
   }
 
-  /// Reverts all changes since the last version.
   func rollBack(to last: Tables, _ log: SettingsLog) {
     for (ids, before) in zip(tables.idTables, last.idTables) { ids.rollBack(to: before) }
     tables = Tables(copying: last)
@@ -39,7 +38,6 @@ internal import QuietTime
 
   // MARK: App and users
 
-  /// Replaces the app's settings.
   func setApp(_ app: AppSettings) throws(FanoutError) {
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
@@ -54,7 +52,7 @@ internal import QuietTime
     log.removeAll(store)
   }
 
-  /// The index of a user id, which is added if it is new.
+  /// The index of a user id, added if new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
     if let index = tables.userIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
@@ -64,14 +62,13 @@ internal import QuietTime
     return index
   }
 
-  /// Adds users without settings, whose ids were added.
+  /// Adds users without settings for new ids.
   func appendUsers(to count: Int) {
     tables.packedUsers.grow(to: count, repeating: PackedUser(), store)
     tables.schedules.grow(to: count, repeating: 0, store)
     tables.devices.grow(to: count, store)
   }
 
-  /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try setUserExceptDevices(user, settings)
     try setDevices(settings.devices, of: user)
@@ -89,7 +86,7 @@ internal import QuietTime
     }
   }
 
-  /// The index of the schedule of quiet settings, which is added if it is new.
+  /// The index of the schedule of quiet settings, added if new.
   func schedule(_ settings: QuietSettings) throws(FanoutError) -> UInt32 {
     let index: UInt32
     do throws(ZoneDataError) {
@@ -103,9 +100,9 @@ internal import QuietTime
     return index
   }
 
-  /// Finds the users whose zone the system does not have.
+  /// Finds the users with an unknown zone.
   ///
-  /// - Complexity: O(1) if no settings need such a zone; otherwise O(users).
+  /// - Complexity: O(users); O(1) if no settings have such a zone.
   func findUnknownZones() {
     tables.unknownZoneUsers = []
     guard tables.scheduleTable.hasUnknownZones else { return }
@@ -114,7 +111,6 @@ internal import QuietTime
     }
   }
 
-  /// The same after changes of some users.
   func findUnknownZones(of users: Set<UInt32>) {
     guard tables.scheduleTable.hasUnknownZones else { return }
     let before = tables.unknownZoneUsers
@@ -123,7 +119,7 @@ internal import QuietTime
     if found != before { tables.unknownZoneUsers = found.sorted() }
   }
 
-  /// Replaces the devices of a user; nil for `Device.default`.
+  /// Replaces the devices of a user; nil stands for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     guard let devices else { return tables.devices.reset(user, store) }
     let isSet = tables.devices.set(
@@ -150,7 +146,7 @@ internal import QuietTime
 
   // MARK: Conversations
 
-  /// The index of a conversation's id, which is added if it is new, as a group without members.
+  /// The index of a conversation id, added if new, as a group without members.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     if let index = tables.conversationIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
@@ -160,7 +156,7 @@ internal import QuietTime
     return index
   }
 
-  /// Replaces the settings of a conversation; its members are kept.
+  /// Replaces a conversation's settings but not its members.
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
@@ -178,7 +174,6 @@ internal import QuietTime
     if row.kind != before { row.range.forEach { setKey($0, row) } }
   }
 
-  /// Sets the parent of a conversation whose other settings are set.
   func setParent(of conversation: UInt32, _ parent: Identifier) throws(FanoutError) {
     let parent = try intern(conversation: parent)
     var row = tables.conversations[Int(conversation)]
@@ -188,7 +183,7 @@ internal import QuietTime
 
   // MARK: Members
 
-  /// Replaces a user's whole membership in a conversation.
+  /// Replaces a membership.
   ///
   /// - Returns: whether the user was already a member.
   /// - Complexity: O(log members); O(members) for a new member.
@@ -245,7 +240,7 @@ internal import QuietTime
     row.count += 1
   }
 
-  /// Moves the members to twice as many slots; the old slots stay unused.
+  /// Moves the members to twice the slots; the old ones stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
@@ -264,7 +259,6 @@ internal import QuietTime
     row.capacity = UInt32(capacity)
   }
 
-  /// Ends a membership.
   ///
   /// - Returns: whether the user was a member.
   /// - Complexity: O(members).

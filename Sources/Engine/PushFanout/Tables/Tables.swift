@@ -1,33 +1,33 @@
 internal import PushModel
 internal import QuietTime
 
-/// All settings in packed form: one version of them.
+/// All settings in packed form, in one version.
 ///
-/// A copy is a version of its own that shares all pages with the original. An object, as a struct of
-/// this size would be copied for each function that is called with it.
+/// A copy is a new version that shares all pages. It is a class, as calls would copy a struct of
+/// this size.
 ///
-/// SAFETY: ``TableWriter`` changes its own copy, under the lock of the engine's writer. Those of
-/// versions are not changed, and are read by any thread.
+/// SAFETY: ``TableWriter`` changes its own copy, under the lock of the engine's writer. Versions
+/// never change, and any thread reads them.
 @safe final class Tables: @unchecked Sendable {
   @safe @exclusivity(unchecked) var app: AppSettings
   @safe @exclusivity(unchecked) var rules: RuleTables
-  /// Incremented by every change of the app's settings.
+  /// Counts changes of the app's settings.
   @safe @exclusivity(unchecked) var appRevision: UInt32
 
   @safe @exclusivity(unchecked) var userIDs: IDTable
   @safe @exclusivity(unchecked) var packedUsers: PagedTable<PackedUser>
-  /// The index of each user's schedule; 0 is the empty one.
+  /// Each user's index in ``scheduleTable``; 0 is the empty schedule.
   @safe @exclusivity(unchecked) var schedules: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var scheduleTable: ScheduleTable
-  /// The users whose schedule needs a zone that the system does not have, ascending.
+  /// The users with a zone that the system lacks, ascending.
   @safe @exclusivity(unchecked) var unknownZoneUsers: [UInt32]
-  /// The quiet hours of ``scheduleTable``, date by date.
+  /// The quiet hours of ``scheduleTable``, by date.
   @safe @exclusivity(unchecked) var calendar: QuietCalendar {
     didSet { calendarID = calendar.id }
   }
-  /// The id of ``calendar``, which counts no reference.
+  /// The id of ``calendar``; reading it counts no reference.
   @safe @exclusivity(unchecked) private(set) var calendarID: Int
-  /// The ends of app durations, in milliseconds, by user.
+  /// The ends of app durations by user, in milliseconds.
   @safe @exclusivity(unchecked) var userMutes: PagedMap
   @safe @exclusivity(unchecked) var devices: DeviceTable
   @safe @exclusivity(unchecked) var deviceNames: IDTable
@@ -36,24 +36,21 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
   @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
-  /// The stored key of each member (``StoredKeys``); empty until ``TableWriter`` has computed
-  /// them.
+  /// Each member's key (``StoredKeys``); empty until computed.
   @safe @exclusivity(unchecked) var memberKeys: PagedTable<UInt32>
-  /// The members' mutes, starts and channel levels, as of when the tables were built.
+  /// The members' mutes, starts and channel levels as built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
-  /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
-  /// and the indices of sets of channel levels.
+  /// Values set after the build, by ``key(_:_:)``: mutes, starts, and indices in ``channelSets``.
   @safe @exclusivity(unchecked) var memberMutes: PagedMap
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
-  /// The pages of another engine that these tables share (`Fanout.fork()`); nil for none.
+  /// Another engine's pages that these tables share (`Fanout.fork()`).
   @safe @exclusivity(unchecked) var base: SharedPages?
 
-  /// Tables that `visitor` makes from other ones.
+  /// Tables that `visitor` makes from others.
   ///
-  /// Every copy, and every operation on all tables, goes through this initializer: one that a table
-  /// is missing from does not compile.
+  /// Every operation on all tables uses this initializer, so a forgotten table does not compile.
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: Tables?, app: AppSettings, unknownZones: UnknownZones, _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
@@ -66,7 +63,7 @@ internal import QuietTime
     calendarID = calendar.id
     channelSets = other?.channelSets ?? ChannelSets()
     base = other?.base
-    // In the order of the sections of a snapshot.
+    // In the order of a snapshot's sections.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
     deviceNames = try visitor.visit(other?.deviceNames, folds: false, .deviceNames)
     conversationIDs = try visitor.visit(other?.conversationIDs, folds: false, .conversations)
@@ -89,7 +86,6 @@ internal import QuietTime
     self.init(nil, app: app, unknownZones: unknownZones, &copying)
   }
 
-  /// A copy of other tables.
   convenience init(copying other: Tables) {
     var copying = CopyTables()
     self.init(other, &copying)
@@ -101,14 +97,12 @@ internal import QuietTime
     try self.init(other, app: other.app, unknownZones: .fail, &visitor)
   }
 
-  /// Calls the visitor with each table.
   func forEachTable<Visitor: TableVisitor & ~Copyable>(
     _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
     _ = try Tables(self, &visitor)
   }
 
-  /// The tables of ids.
   var idTables: [IDTable] {
     var list = ListIDTables()
     forEachTable(&list)
@@ -119,21 +113,21 @@ internal import QuietTime
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  /// Frees the memory. Called with the last version.
+  /// Frees the memory; for the last version.
   func free() {
     var freeing = FreeTables(
       mapped: userIDs.mapped, shared: base?.generation ?? PageStore.mapped)
     forEachTable(&freeing)
   }
 
-  /// The rules of a kind of conversation. Valid as long as the tables' rules are not replaced.
+  /// The rules of a kind, valid until ``rules`` is replaced.
   @inline(__always)
   func stateTables(_ kind: ConversationKind) -> StateTables {
-    // All threads that decide share the rules, so no reference is counted.
+    // Threads share the rules: counting references would make them contend.
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef { $0.tables(kind) }
   }
 
-  /// The codes of a message that has the same outcome for all recipients.
+  /// The codes of a message with one outcome for all recipients.
   @inline(__always)
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef {
@@ -141,7 +135,7 @@ internal import QuietTime
     }
   }
 
-  /// Whether ``memberKeys`` are kept.
+  /// Whether ``memberKeys`` were computed.
   @inline(__always)
   var hasKeys: Bool { memberKeys.count == memberUsers.count }
 
@@ -149,7 +143,6 @@ internal import QuietTime
 
   var userCount: Int { packedUsers.count }
 
-  /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
     var settings = userExceptDevices(user)
     settings.devices = listedDevices(of: user)
@@ -162,7 +155,7 @@ internal import QuietTime
       scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
   }
 
-  /// The devices that are listed for a user; nil for one who has `Device.default`.
+  /// A user's listed devices; nil for a user with `Device.default`.
   func listedDevices(of user: UInt32) -> [Device]? {
     guard hasOwnDevices(user) else { return nil }
     var devices: [Device] = []
@@ -171,26 +164,24 @@ internal import QuietTime
     return devices
   }
 
-  /// The end of a user's app duration, 0 for none.
+  /// The end of a user's app duration in milliseconds; 0 for none.
   @inline(__always)
   func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
     packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
   }
 
-  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
+  /// Whether devices are listed; if not, the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool { devices.lists.hasOwn(user) }
 
-  /// The devices of users, without references.
   var deviceReader: DeviceReader { DeviceReader(self) }
 
-  /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
     devices.lists.forEach(of: user, body)
   }
 
-  /// Calls `body` with each device that says how a user can be reached: those listed, or the
-  /// default one, and that of the user's presence.
+  /// Calls `body` with the devices that decide reach: the listed ones or the default, and
+  /// presence's.
   func forEachDevice(
     of user: UInt32, _ presence: UserPresence, _ body: (DeviceRecord) -> Void
   ) {
@@ -208,7 +199,7 @@ internal import QuietTime
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// The number of members that a conversation's messages go to.
+  /// The number of members that a conversation's messages go to; for a thread, its parent's.
   @inline(__always)
   func memberCount(_ index: UInt32) -> Int {
     let row = conversations[Int(index)]
@@ -216,7 +207,7 @@ internal import QuietTime
     return Int(isThread ? conversations[Int(row.parent - 1)].count : row.count)
   }
 
-  /// The rank of a user among a conversation's members; nil if the user is not one.
+  /// A user's rank among the members; nil for a user who is none.
   ///
   /// - Complexity: O(log members).
   @inline(__always)
@@ -224,19 +215,18 @@ internal import QuietTime
     memberUsers.rank(of: user, in: row.range, below: userCount)
   }
 
-  /// About where a user stands among the members of a conversation, from 0 to 1.
+  /// A user's approximate position among any members, in 0..<1.
   @inline(__always)
   func position(of user: UInt32) -> Double {
     min(Double(user) / Double(max(userCount, 1)), 1).nextDown.magnitude
   }
 
-  /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
     memberUsers.insertionRank(of: user, in: row.range, below: userCount)
   }
 
-  /// A user's membership record in a conversation; nil for none.
+  /// A user's membership; nil for none.
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
@@ -251,9 +241,9 @@ internal import QuietTime
   }
 }
 
-/// Pages of a version of another engine.
+/// Pages of another engine's version.
 struct SharedPages {
-  /// The version, which keeps them.
+  /// The version, which keeps them alive.
   let owner: any AnyObject & Sendable
   /// The newest update that made one.
   let generation: UInt64

@@ -3,10 +3,10 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// The slots of a hash table of ids: the hash above the index plus one; 0 is empty.
+/// The slots of a hash table of ids: a hash above an index plus one; 0 is empty.
 ///
-/// SAFETY: a slot is written once, atomically, while older versions are read. Their readers see it
-/// empty or filled, and ignore an index that is not below their count.
+/// SAFETY: each slot is written once, atomically, while older versions are read. They see it empty
+/// or filled, and ignore an index not below their count.
 @safe struct IDSlots {
   private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
   private(set) var capacity = 0
@@ -18,9 +18,9 @@ internal import Synchronization
     self.seed = seed
   }
 
-  /// Slots in a mapping, behind a header. They are changed in place.
+  /// Mapped slots behind a header, changed in place.
   ///
-  /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
+  /// - Precondition: ``isPossible(_:capacity:)`` holds.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
     self.init(seed: seed)
     self.capacity = capacity
@@ -29,14 +29,13 @@ internal import Synchronization
       .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// Whether a table can have this many slots, and this many of them in use.
+  /// Whether the capacity is a power of two with at most five eighths in use.
   static func isPossible(_ used: Int, capacity: Int) -> Bool {
     capacity & (capacity - 1) == 0 && used * 8 <= capacity * 5
   }
 
   var byteCount: Int { capacity * 8 }
 
-  /// The hash of an id.
   func hash(_ id: UnsafeRawBufferPointer) -> UInt32 {
     if let short = unsafe ShortIdentifier(utf8: id) { return short.hash(seed) }
     return unsafe seededHash(id, seed)
@@ -51,20 +50,20 @@ internal import Synchronization
     unsafe slots.unsafelyUnwrapped[slot].store(value, ordering: .releasing)
   }
 
-  /// The index in a slot that is in use.
+  /// - Precondition: the slot is in use.
   @inline(__always)
   static func index(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot) &- 1 }
 
   private static func hash(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot >> 32) }
 
-  /// Prefetches the slot in which a hash is looked up.
+  /// Prefetches a hash's first slot.
   @inline(__always)
   func prefetch(_ hash: UInt32) {
     guard let slots = unsafe slots else { return }
     unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
   }
 
-  /// The first index of a hash that is wanted; nil if there is none.
+  /// The first wanted index of a hash; nil for none.
   @inline(__always)
   func first(of hash: UInt32, where isWanted: (UInt32) -> Bool) -> UInt32? {
     guard capacity > 0 else { return nil }
@@ -77,7 +76,6 @@ internal import Synchronization
     }
   }
 
-  /// Adds an index, behind those of the same hash.
   mutating func add(_ hash: UInt32, _ index: UInt32, _ store: PageStore) {
     reserve(used + 1, store)
     used += 1
@@ -90,13 +88,13 @@ internal import Synchronization
     if wanted > capacity { copy(to: wanted, store, threads: threads) }
   }
 
-  /// Removes an index; other versions keep it.
+  /// Removes an index from this version by copying all slots.
   mutating func remove(_ index: UInt32, _ store: PageStore) {
     copy(to: capacity, without: index, store)
   }
 
-  /// Removes the indices from `count` on that later slots have added to these, if they share them:
-  /// slots that grew since have memory of their own.
+  /// Clears indices from `count` on that `later` added in place; slots that grew since are
+  /// elsewhere.
   func rollBack(from later: IDSlots, below count: Int) {
     guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
     for position in 0..<capacity {
@@ -112,9 +110,9 @@ internal import Synchronization
     store(position, UInt64(hash) << 32 | UInt64(index + 1))
   }
 
-  /// Adds an index that is not there, while other threads do the same.
+  /// Adds a new index while other threads do so too.
   ///
-  /// - Precondition: there is room, and the caller counts what is added with ``noteUse(of:)``.
+  /// - Precondition: there is room; ``noteUse(of:)`` counts the addition.
   @inline(__always)
   func putAmongOthers(_ hash: UInt32, _ index: UInt32) {
     let slot = UInt64(hash) << 32 | UInt64(index + 1)
@@ -124,10 +122,9 @@ internal import Synchronization
     { position = (position + 1) & (capacity - 1) }
   }
 
-  /// Counts what ``putAmongOthers(_:_:)`` has added.
   mutating func noteUse(of count: Int) { used += count }
 
-  /// Replaces the slots by so many new ones with the same indices but one.
+  /// Replaces the slots by new ones without one index.
   private mutating func copy(
     to newCapacity: Int, without removed: UInt32? = nil, _ store: PageStore, threads: Int = 1
   ) {
@@ -159,7 +156,7 @@ internal import Synchronization
     return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// Replaces the slots by a copy, which is written in place from now on.
+  /// Replaces the slots by a copy of its own.
   mutating func copy(_ store: PageStore) { copy(to: capacity, store) }
 
   func free(except mapped: Range<UInt>, madeAfter shared: UInt64 = PageStore.mapped) {

@@ -1,35 +1,33 @@
 internal import PushModel
 
-/// A table of ids and their indices, whose versions share all common data.
+/// A table of ids and their indices, whose versions share their data.
 ///
-/// - Memory: 16 bytes an id, the characters of those of more than 15 bytes, and 8 bytes a slot at a
-///   load of 31 to 62 %: 29 to 42 bytes for a short id.
+/// - Memory: 16 bytes an id, the characters beyond 15 bytes an id, and 8 bytes a slot at a load of
+///   31 to 62 %: 29 to 42 bytes for a short id.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
-  /// Stands for the index of an id that never appeared.
+  /// The index of an id that never appeared.
   static let unknown = UInt32.max
 
   var arena: IDArena
-  /// The ids by index.
   var entries = PagedTable<IDEntry>()
   var slots: IDSlots
-  /// The ids that differ from their lower case, by its hash (E-47); nil if the table does not fold.
+  /// The ids that differ from their lower case, by its hash (E-47); nil without folding.
   var folded: IDSlots?
-  /// Whether some ids are not short, so that reading them touches the arena.
+  /// Whether some ids are not short: reading those touches the arena.
   var hasLong = false
-  /// Behind the others, as every version has a copy of all.
+  /// Last field, as each version copies all.
   private let isFormOfStrings = ShortIdentifier.isFormOfStrings
 
-  /// - Parameter folds: whether ids can be looked up by their lower case.
+  /// - Parameter folds: whether ids are found by lower case, too.
   init(folds: Bool) {
-    // Ids are untrusted input; the secret seed keeps them from being made to collide.
+    // A secret seed keeps untrusted ids from being made to collide.
     let seed = processSeed()
     arena = IDArena()
     slots = IDSlots(seed: seed)
     if folds { folded = IDSlots(seed: seed) }
   }
 
-  /// A table in a mapping.
   init(_ arena: IDArena, _ entries: PagedTable<IDEntry>, _ slots: IDSlots, folded: IDSlots?) {
     self.arena = arena
     hasLong = arena.byteCount > 0
@@ -40,14 +38,14 @@ struct IDTable {
 
   var count: Int { entries.count }
 
-  /// The ids by index, without references.
+  /// Reads ids by index.
   @inline(__always)
   var reader: IDReader {
     IDReader(
       entries: entries, base: arena.base, hasLong: hasLong, isFormOfStrings: isFormOfStrings)
   }
 
-  /// What finding ids needs, without references.
+  /// Finds ids.
   @inline(__always)
   var lookup: IDLookup { IDLookup(slots: slots, folded: folded, reader: reader) }
 
@@ -55,16 +53,14 @@ struct IDTable {
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
-  /// The bytes of the table, and of the characters of ids that are not short.
+  /// The bytes of the table and of its arena.
   var byteCounts: (table: Int, characters: Int) {
     (entries.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
   }
 
-  /// The characters of the id of an index.
   @inline(__always)
   func characters(_ index: UInt32) -> UnsafeRawBufferPointer { unsafe reader.characters(index) }
 
-  /// The id of an index.
   subscript(index: UInt32) -> Identifier {
     @inline(never) get { reader[index] }
   }
@@ -75,7 +71,6 @@ struct IDTable {
     return lookup.index(of: id, hash: lookup.hash(id))
   }
 
-  /// The index of an id by its hash.
   @inline(never)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     unsafe lookup.index(of: id, hash: hash)
@@ -85,7 +80,7 @@ struct IDTable {
 
   // MARK: Writing
 
-  /// The index of an id, which is added if it is new.
+  /// The index of an id, added if new.
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
     unsafe id.withUTF8 { id in
       let hash = unsafe slots.hash(id)
@@ -93,9 +88,7 @@ struct IDTable {
     }
   }
 
-  /// Adds an id that is not in the table.
-  ///
-  /// - Returns: its index.
+  /// Adds a new id and returns its index.
   mutating func append(
     _ id: UnsafeRawBufferPointer, hash: UInt32, _ store: PageStore
   ) -> UInt32 {
@@ -107,10 +100,10 @@ struct IDTable {
     return index
   }
 
-  /// Gives an index another id. Earlier versions keep the one before; this one finds it no more.
+  /// Replaces the id of an index; earlier versions keep the old one.
   ///
-  /// - Precondition: the id is not in the table.
-  /// - Complexity: O(ids), as all slots are copied: shared ones are never changed.
+  /// - Precondition: the new id is not in the table.
+  /// - Complexity: O(ids): shared slots never change, so all are copied.
   mutating func rename(_ index: UInt32, to id: Identifier, _ store: PageStore) {
     precondition(self.index(of: id) == nil, "an id that is in the table")
     slots.remove(index, store)
@@ -129,7 +122,7 @@ struct IDTable {
     return unsafe IDEntry(offset: arena.add(id), count: id.count)
   }
 
-  /// The hash of an id's lower case; nil if the id equals it, or the table does not fold.
+  /// The hash of the lower case; nil if it equals the id, or without folding.
   private func foldedHash(_ id: UnsafeRawBufferPointer) -> UInt32? {
     guard folded != nil, unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) })
     else { return nil }
@@ -142,7 +135,6 @@ struct IDTable {
     slots.reserve(count, store, threads: threads)
   }
 
-  /// Removes the ids added since `before`, an earlier version of this table.
   func rollBack(to before: IDTable) {
     before.slots.rollBack(from: slots, below: before.count)
     if let folded { before.folded?.rollBack(from: folded, below: before.count) }
@@ -155,18 +147,18 @@ struct IDTable {
   }
 }
 
-/// An append-only arena of the characters of ids that are not short. They never move or change.
+/// An append-only arena for the characters of ids that are not short; they never move.
 @safe final class IDArena {
   private var chunks: [(address: UInt, byteCount: Int)] = []
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
-  /// The sizes of the first chunk, and of one when there is more than one.
+  /// The bytes of the first chunk, and the minimum of later ones.
   private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
-  /// The file of the first ids and of all mapped pages. Retained by every version of the tables.
+  /// The file of the first ids and all mapped pages, retained by every version.
   let mapping: Mapping?
-  /// What the offsets of characters count from: 0, or the address of mapped characters, so that the
-  /// offsets in a file hold wherever it is mapped.
+  /// Offsets count from here: 0, or the address of mapped characters, so that a file's offsets hold
+  /// wherever it is mapped.
   let base: UInt
 
   init() {
@@ -175,7 +167,7 @@ struct IDTable {
     base = 0
   }
 
-  /// - Parameter byteCount: the number of bytes of characters in the mapping, from the base on.
+  /// - Parameter byteCount: the bytes of mapped characters from the base on.
   init(_ mapping: Mapping, base: UInt, byteCount: Int) {
     unsafe free = nil
     self.mapping = mapping
@@ -183,7 +175,7 @@ struct IDTable {
     self.byteCount = byteCount
   }
 
-  /// An arena for ids behind those of another, which has to be retained as well.
+  /// An arena for ids added to those of another, which must be retained too.
   init(behind other: IDArena) {
     unsafe free = nil
     mapping = other.mapping
@@ -198,16 +190,14 @@ struct IDTable {
     }
   }
 
-  /// Stores characters.
-  ///
-  /// - Returns: their offset from the base.
+  /// Stores characters and returns their offset.
   func add(_ id: UnsafeRawBufferPointer) -> UInt {
     let offset = add(byteCount: id.count)
     unsafe Self.write(id, at: base &+ offset)
     return offset
   }
 
-  /// Makes room for characters, which have to be written at the base and the offset returned.
+  /// Makes room for characters, which the caller writes at the base plus the returned offset.
   func add(byteCount: Int) -> UInt {
     if byteCount > freeCount { addChunk(byteCount) }
     let start = unsafe free.unsafelyUnwrapped

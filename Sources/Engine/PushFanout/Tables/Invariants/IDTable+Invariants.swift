@@ -1,8 +1,6 @@
 extension IDTable {
-  /// Stops the process unless the ids examined are found.
-  ///
-  /// Of a mapped table only the slots' counts are checked: look-ups in an untrusted snapshot may
-  /// miss.
+  /// Stops the process unless the examined ids are found; of mapped slots, which are untrusted,
+  /// only the counts are checked.
   ///
   /// - Complexity: O(ids) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {

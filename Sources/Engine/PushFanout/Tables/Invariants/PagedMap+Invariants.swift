@@ -1,8 +1,7 @@
 extension PagedMap {
-  /// Stops the process unless the slots examined are reachable by their keys, and there are as many
-  /// keys as counted.
+  /// Stops the process unless the examined keys are found and counted.
   ///
-  /// - Parameter findsKeys: false for slots of a snapshot, which are only known to be in bounds.
+  /// - Parameter findsKeys: false for slots of a snapshot, which are only in bounds.
   /// - Complexity: O(slots) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64, findsKeys: Bool) {
     precondition(

@@ -1,6 +1,5 @@
 extension PagedTable {
-  /// Stops the process unless the root, nodes and pages below ``count`` exist and were made by an
-  /// update up to `generation`.
+  /// Stops the process unless all nodes and pages exist, from updates up to `generation`.
   ///
   /// - Complexity: O(pages) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {

@@ -2,8 +2,7 @@ internal import PushModel
 internal import QuietTime
 
 extension Tables {
-  /// Stops the process unless the tables agree: parallel tables have equal counts, indices are in
-  /// bounds, members ascend, and flags say what is stored.
+  /// Stops the process unless counts agree, indices are in bounds, members ascend, and flags hold.
   ///
   /// - Complexity: O(users + memberships) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {
@@ -69,7 +68,6 @@ extension Tables {
     checkOverrides(index, row, scope)
   }
 
-  /// Whether the overrides of a packed member are stored.
   private func hasOverrides(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32, _ row: ConversationRow
   ) -> Bool {
@@ -118,7 +116,6 @@ extension Tables {
   }
 }
 
-/// Checks each table by itself.
 private struct CheckTables: TableVisitor {
   let scope: InvariantScope
   let generation: UInt64

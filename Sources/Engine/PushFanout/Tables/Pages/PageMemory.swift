@@ -3,49 +3,44 @@ internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
-/// Allocates the pages of tables, and other arrays that are read at random.
+/// Allocates tables' pages, and other arrays that are read at random, for any thread.
 ///
-/// Memory of a size class comes from blocks of 2 MiB, for which the kernel is asked to use huge
-/// pages: a message reads a dozen pages of tables, and with memory pages of 4 KiB nearly every one
-/// of them also misses the processor's translation buffer (docs/internals/performance.md has the
-/// gain). The first block of a class uses small memory pages, so that a small engine takes little memory;
-/// arrays from ``hugeSize`` bytes on have blocks of their own.
+/// A size class has blocks of 2 MiB on huge memory pages: a message reads a dozen tables' pages,
+/// and with memory pages of 4 KiB nearly each also misses the translation buffer
+/// (docs/internals/performance.md has the gain). A class's first block uses small memory pages,
+/// which keeps a small engine small. Arrays from ``hugeSize`` bytes on have blocks of their own.
 ///
-/// Any thread may allocate and free.
-///
-/// SAFETY: a block's header and free parts are accessed under the lock.
+/// SAFETY: a lock protects blocks' headers and free parts.
 @safe final class PageMemory: Sendable {
-  /// The memory of the process.
-  ///
-  /// In debug builds it comes from `malloc`, so that the address sanitizer finds accesses to freed
-  /// pages.
+  /// The memory of the process; in debug builds from `malloc`, so that the address sanitizer finds
+  /// accesses to freed pages.
   static let shared = PageMemory(isPlain: _isDebugAssertConfiguration())
 
   static let blockSize = 1 << 21
-  /// Parts of up to this many bytes share blocks.
+  /// The largest part that shares a block, in bytes.
   private static let largestPart = 1 << 16
-  /// Arrays of at least this many bytes have blocks of their own.
+  /// The smallest array with blocks of its own, in bytes.
   static let hugeSize = 1 << 20
 
-  /// The header at the beginning of a block, whose address is a multiple of ``blockSize``.
+  /// A block's header, at a multiple of ``blockSize``.
   private struct Block {
-    /// The blocks of the class that have free parts are linked; 0 for none.
+    /// The neighbours in the class's list of blocks with free parts; 0 for none.
     var previous: UInt = 0
     var next: UInt = 0
-    /// The address of the first free part, which holds that of the next; 0 for none.
+    /// The first free part, which holds the next one's address; 0 for none.
     var free: UInt = 0
-    /// The offset of the parts that were never used.
+    /// The offset of the parts never used.
     var fresh = 64
     var usedCount = 0
   }
 
   private struct State {
-    /// By class, the address of the first block with free parts, and the number of blocks.
+    /// By class: the first block with free parts, and the number of blocks.
     var available = [UInt](repeating: 0, count: PageMemory.classCount)
     var blockCounts = [Int](repeating: 0, count: PageMemory.classCount)
-    /// The addresses of blocks for any class, which the kernel has cleared.
+    /// Cleared blocks for any class.
     var prepared: [UInt] = []
-    /// How many ``BlocksAhead`` there are, and whether a thread prepares blocks for them.
+    /// The number of ``BlocksAhead``, and whether a thread prepares their blocks.
     var aheadCount = 0
     var isPreparing = false
   }
@@ -55,8 +50,7 @@ internal import Synchronization
 
   init(isPlain: Bool) { self.isPlain = isPlain }
 
-  /// Classes: multiples of 16 up to 1,040, the size of most pages; beyond, four for each power of
-  /// two.
+  /// Multiples of 16 up to 1,040, the size of most pages; then four classes per power of two.
   private static let smallClasses = 1040 / 16
   private static let classCount = smallClasses + 4 * 7
 
@@ -72,15 +66,13 @@ internal import Synchronization
     return (1 << (power + 10)) + (quarter + 1) << (power + 8)
   }
 
-  /// The bytes that an allocation takes, with what is lost by rounding.
+  /// The bytes that an allocation takes, rounding included.
   static func size(of byteCount: Int) -> Int {
     if byteCount >= hugeSize { return roundedUp(byteCount) }
     return byteCount > largestPart ? byteCount : partSize(sizeClass(byteCount))
   }
 
-  /// Allocates memory aligned to 16 bytes.
-  ///
-  /// - Complexity: O(1).
+  /// Allocates memory aligned to 16 bytes, in O(1).
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       return .allocate(byteCount: byteCount, alignment: 16)
@@ -93,8 +85,6 @@ internal import Synchronization
     return unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
   }
 
-  /// Frees memory.
-  ///
   /// - Parameter byteCount: the size that was asked for.
   func free(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
@@ -107,20 +97,15 @@ internal import Synchronization
     }
   }
 
-  /// Makes blocks for parts that will be allocated next. The kernel clears a block when it is first
-  /// written, which takes longer than anything that is done with it; here several threads wait for
-  /// that.
-  ///
-  /// - Parameters:
-  ///   - count: about how many parts.
-  ///   - byteCount: the size of each.
+  /// Makes blocks for about `count` parts of `byteCount` bytes. The kernel clears a block at its
+  /// first write, which takes longer than all other work on it; several threads share that wait.
   func prepare(_ count: Int, of byteCount: Int, threads: Int) {
     guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
     let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
     prepare(count / partsInBlock - state.withLock { $0.prepared.count }, threads: threads)
   }
 
-  /// Makes blocks. Their memory is mapped at once: threads that map wait for those that clear.
+  /// Maps all blocks at once: threads that map wait for those that clear.
   private func prepare(_ blockCount: Int, threads: Int) {
     guard blockCount > 0 else { return }
     let start = unsafe UInt(bitPattern: Self.map(blockCount * Self.blockSize, isHuge: true))
@@ -133,8 +118,7 @@ internal import Synchronization
 
   // MARK: Blocks ahead
 
-  /// While there is one, a thread of its own prepares the blocks that one thread will need next.
-  /// Those that are left are taken for what is allocated later.
+  /// While one exists, a thread prepares the next blocks; later allocations use what is left.
   final class BlocksAhead: Sendable {
     private let memory: PageMemory
 
@@ -146,10 +130,10 @@ internal import Synchronization
     deinit { memory.state.withLock { $0.aheadCount -= 1 } }
   }
 
-  /// How many blocks are prepared ahead.
+  /// How many blocks are ready.
   private static let aheadSize = 8
 
-  /// The address of a block, which the kernel may have cleared.
+  /// A prepared block, or else a new one.
   private func takeBlock(_ state: inout State) -> UInt {
     let taken = state.prepared.popLast()
     if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2 {
@@ -206,7 +190,7 @@ internal import Synchronization
       if first != 0 { unsafe Self.block(first).pointee.previous = UInt(bitPattern: block) }
       state.available[sizeClass] = UInt(bitPattern: block)
     }
-    // One block without used parts is kept: the next update may need it.
+    // An empty block at the head stays for the next update.
     if unsafe block.pointee.usedCount == 0, unsafe block.pointee.previous != 0 {
       unsafe unlink(block, sizeClass, &state)
       state.blockCounts[sizeClass] -= 1
@@ -247,7 +231,7 @@ internal import Synchronization
   /// Maps zeroed memory at a multiple of ``blockSize``.
   private static func map(_ byteCount: Int, isHuge: Bool) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount)
-    // One block more, of which what stands out at either end is returned.
+    // One block more is mapped; the excess at both ends is returned.
     let memory = unsafe mmap(
       nil, size + blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {

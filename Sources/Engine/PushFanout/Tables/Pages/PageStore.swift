@@ -1,34 +1,31 @@
-/// Allocates the pages of tables, and records which may be freed.
+/// Allocates tables' pages and records which may be freed, for the one writer; not thread-safe.
 ///
-/// A page belongs to the update that made it. That update changes it in place; a later one copies
-/// it and retires the original, which older versions read until they end.
-///
-/// Not thread-safe: owned by the one writer.
+/// An update changes its own pages in place. It copies older pages and retires the originals, which
+/// older versions read until they end.
 @safe final class PageStore {
-  /// The update in progress.
+  /// The number of the update in progress.
   private(set) var generation: UInt64
   /// Pages of updates up to this one are another engine's (`Fanout.fork()`); 0 for none.
   private let shared: UInt64
-  /// The addresses of pages made and retired by the update in progress.
+  /// The addresses that the update made and retired.
   private var created: [UInt] = []
   private var retired: [UInt] = []
-  /// The size of the header before each page: the generation, which is the update that made the
-  /// page, and the number of bytes that were allocated.
+  /// The bytes before each page: its generation, which is the update that made it, and its
+  /// allocated size.
   static let headerSize = 16
-  /// The generation of mapped pages: no update's, so that every update copies them before changing
-  /// them.
+  /// The generation of mapped pages; no update has it, so each copies them before a change.
   static let mapped: UInt64 = 0
 
-  /// - Parameter shared: the newest update whose pages are another engine's.
+  /// - Parameter shared: the newest update with another engine's pages.
   init(after shared: UInt64 = 0) {
     self.shared = shared
     generation = shared + 1
   }
 
-  /// Frees the pages that no version owns, as of a builder that was dropped.
+  /// Frees pages without a version, such as a dropped builder's.
   deinit { rollBack() }
 
-  /// Allocates memory behind a header with the generation of the update in progress.
+  /// Allocates memory behind a header.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = unsafe PageMemory.shared.allocate(byteCount + Self.headerSize)
     unsafe start.storeBytes(of: generation, as: UInt64.self)
@@ -47,15 +44,15 @@
     retired.append(UInt(bitPattern: page))
   }
 
-  /// Frees the pages that were made last.
+  /// Frees the pages made last.
   func freeLast(_ count: Int) {
     for page in created.suffix(count) { Self.free(page) }
     created.removeLast(count)
   }
 
-  /// Makes the pages of another store's update this one's, as far as they are not freed.
+  /// Takes over another store's pages, unless freed.
   ///
-  /// - Precondition: neither store has committed or reverted an update.
+  /// - Precondition: both stores are in their first update.
   func adopt(_ other: PageStore) {
     precondition(generation == 1 && other.generation == 1, "pages of a later update")
     created += other.created
@@ -64,9 +61,7 @@
     other.retired = []
   }
 
-  /// Ends the update, whose pages are no longer changed in place.
-  ///
-  /// - Returns: the retired pages, which only older versions read.
+  /// Ends the update and returns the retired pages, which only older versions read.
   func commit() -> [UInt] {
     generation += 1
     created.removeAll(keepingCapacity: created.count < 4096)
@@ -74,7 +69,7 @@
     return retired
   }
 
-  /// Reverts the update: frees the pages that it made and keeps those that it retired.
+  /// Frees the pages made by the update and keeps those retired.
   func rollBack() {
     generation += 1
     for page in created { Self.free(page) }
@@ -82,20 +77,18 @@
     retired.removeAll()
   }
 
-  /// Frees a page, unless it belongs to a mapping or was made by an update up to `shared`.
+  /// Frees a page made after update `shared`; mapped ones never are.
   static func free(_ page: UnsafeMutableRawPointer, madeAfter shared: UInt64 = mapped) {
     let start = unsafe page - headerSize
     guard unsafe start.load(as: UInt64.self) > shared else { return }
     unsafe PageMemory.shared.free(start, start.load(fromByteOffset: 8, as: Int.self))
   }
 
-  /// The generation of the page at an address.
   static func generation(of address: UInt) -> UInt64 {
     guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
     return unsafe (page - headerSize).load(as: UInt64.self)
   }
 
-  /// Frees a page by its address.
   static func free(_ address: UInt) {
     if let page = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe free(page) }
   }

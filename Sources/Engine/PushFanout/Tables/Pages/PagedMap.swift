@@ -1,12 +1,10 @@
-/// A map from integers to integers whose versions share unchanged pages.
+/// A map between integers, whose versions share unchanged pages: linear probing over a
+/// ``PagedTable``, for values that few users or members have.
 ///
-/// Open addressing with linear probing over a ``PagedTable``, for what few users or members have:
-/// mutes, starts of membership, channel levels.
-///
-/// - Memory: 16 bytes per slot; at least a third of the slots were in use when it had most keys.
+/// - Memory: 16 bytes per slot, of which at least a third were in use at the map's largest.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
-    /// The key plus one; 0 for an empty slot.
+    /// The key plus one; 0 if empty.
     var key: UInt64 = 0
     var value: Int64 = 0
   }
@@ -16,23 +14,19 @@ struct PagedMap {
 
   init() {}
 
-  /// A map of existing slots.
-  ///
   /// - Precondition: ``isPossible(_:slots:)`` holds, and `count` slots are in use.
   init(_ slots: PagedTable<Slot>, count: Int) {
     self.slots = slots
     self.count = count
   }
 
-  /// Whether a map can have this many keys and slots. Look-ups rely on an empty slot.
+  /// Whether the counts are possible. Look-ups rely on an empty slot.
   static func isPossible(_ count: Int, slots: Int) -> Bool {
     slots == 0 ? count == 0 : slots & (slots - 1) == 0 && count * 8 <= slots * 5
   }
 
   var byteCount: Int { slots.byteCount }
 
-  /// The value of a key; nil for none.
-  ///
   /// - Complexity: O(1) on average.
   subscript(key: UInt64) -> Int64? {
     guard slots.count > 0 else { return nil }
@@ -40,13 +34,11 @@ struct PagedMap {
     return slot.key == 0 ? nil : slot.value
   }
 
-  /// Prefetches the slot of a key.
   func prefetch(_ key: UInt64) {
     guard slots.count > 0 else { return }
     slots.prefetch(Int(truncatingIfNeeded: Self.mix(key)) & (slots.count - 1))
   }
 
-  /// Sets the value of a key.
   mutating func set(_ key: UInt64, _ value: Int64, _ store: PageStore) {
     if (count + 1) * 8 > slots.count * 5 { grow(store) }
     let index = slotIndex(of: key)
@@ -56,15 +48,13 @@ struct PagedMap {
     slots.set(index, Slot(key: key + 1, value: value), store)
   }
 
-  /// Removes a key, if it is there.
-  ///
   /// - Complexity: O(1) on average.
   mutating func remove(_ key: UInt64, _ store: PageStore) {
     guard slots.count > 0 else { return }
     let mask = slots.count - 1
     var hole = slotIndex(of: key)
     guard slots[hole].key != 0 else { return }
-    // Later keys move up, unless that is before the slot where their search begins.
+    // Later keys move up, but not before the slot where their search begins.
     var index = (hole + 1) & mask
     while slots[index].key != 0 {
       let first = Int(truncatingIfNeeded: Self.mix(slots[index].key - 1)) & mask
@@ -103,7 +93,7 @@ struct PagedMap {
     old.removeAll(store)
   }
 
-  /// Mixes the bits of a key, so that consecutive keys do not cluster.
+  /// Spreads consecutive keys.
   private static func mix(_ key: UInt64) -> UInt64 {
     let product = (key ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     return product.high ^ product.low

@@ -1,7 +1,7 @@
-// Search in ascending values, such as the members of a conversation.
+// Search in ascending values, such as members.
 
 extension PagedTable where Element == UInt32 {
-  /// The rank of a value in a range of ascending ones below `bound`; nil if it is not among them.
+  /// The rank of a value; nil for none. All values are below `bound`.
   @inline(__always)
   func rank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int? {
     let rank = insertionRank(of: value, in: range, below: bound)
@@ -9,11 +9,10 @@ extension PagedTable where Element == UInt32 {
     return rank
   }
 
-  /// The number of values below one in a range of ascending ones, all of them below `bound`.
+  /// The number of smaller values in the range; all values are below `bound`.
   ///
-  /// In a long range the search begins where the value stands if the values are spread evenly, as
-  /// the members of a large conversation mostly are among all users, so that few cache lines are
-  /// read.
+  /// In a long range the search begins where evenly spread values would have it, as in most large
+  /// conversations: it reads few cache lines.
   ///
   /// - Complexity: O(log values).
   func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
@@ -28,9 +27,8 @@ extension PagedTable where Element == UInt32 {
     return low
   }
 
-  /// The rank, at least `rank`, of the first value not below one in a range of ascending ones.
+  /// The rank, at least `rank`, of the first value not below `value`, which must exist.
   ///
-  /// - Precondition: there is such a value.
   /// - Complexity: O(log of the ranks passed).
   func rank(ofFirstNotBelow value: UInt32, from rank: Int, in range: Range<Int>) -> Int {
     var (low, high, step) = (rank, rank, 1)
@@ -46,7 +44,7 @@ extension PagedTable where Element == UInt32 {
     return low
   }
 
-  /// Bounds of a value's rank, which are near each other if the values are spread evenly.
+  /// Bounds of a rank, near each other for evenly spread values.
   private func bracket(
     of value: UInt32, in range: Range<Int>, below bound: Int
   ) -> (low: Int, high: Int) {
@@ -54,7 +52,7 @@ extension PagedTable where Element == UInt32 {
     var (low, high) = (0, range.count)
     var (lowValue, highValue) = (0, max(bound, Int(value) + 1))
     var isBelow = true
-    // Twice: the second time the values between the first guess and an end are known to be fewer.
+    // The second guess interpolates within the bounds from the first.
     for _ in 0..<2 where low < high {
       let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
       let guess = low + min(share, high - low - 1)

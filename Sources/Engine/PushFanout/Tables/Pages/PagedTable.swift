@@ -3,15 +3,12 @@ internal import PushSupport
 
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
-/// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
-/// one node of page addresses and the root, unless the update in progress made them.
+/// A copy is a new version, made in O(1). A change copies a page, a node of page addresses and the
+/// root, unless the update made them. ``free(except:madeAfter:)`` frees the last version's memory.
 ///
-/// The elements are trivial. The memory is freed explicitly, with ``free(except:)``, for the last
-/// version.
-///
-/// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends elements
-/// beyond the count of every published version, and changes older elements only in pages made by
-/// the update in progress. So no thread reads memory that is being written.
+/// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends beyond
+/// every published count, and changes older elements only in pages made by its update. So no thread
+/// reads memory that is being written.
 @safe struct PagedTable<Element: BitwiseCopyable>: @unchecked Sendable {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
@@ -20,7 +17,7 @@ internal import PushSupport
   private(set) var nodeCapacity = 0
   private(set) var count = 0
 
-  /// The binary logarithm of the number of elements per page.
+  /// The binary logarithm of ``pageSize``.
   static var shift: Int {
     (1024 / MemoryLayout<Element>.stride).trailingBits
   }
@@ -34,17 +31,16 @@ internal import PushSupport
     pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
 
-  /// The size of a page with its header.
+  /// The bytes of a page with its header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
-  /// The number of elements of the pages of a node.
+  /// The elements under a node.
   static var nodeSize: Int { 1 << nodeShift }
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
   var nodeCount: Int { (pageCount + 127) >> 7 }
 
-  /// The page of an index.
   @inline(__always)
   func page(at index: Int) -> Page {
     unsafe root.unsafelyUnwrapped[index >> Self.nodeShift][index >> Self.shift & 127]
@@ -57,17 +53,16 @@ internal import PushSupport
     }
   }
 
-  /// The address of an element.
   @inline(__always)
   func pointer(at index: Int) -> UnsafePointer<Element> {
     unsafe UnsafePointer(page(at: index) + index & Self.mask)
   }
 
-  /// Prefetches the cache lines of an element and of its page's address.
+  /// Prefetches an element and its page's address.
   ///
-  /// Where the element is, is computed from the address of its node's first page, which is mostly
-  /// in the cache: the pages of a node that were made together are consecutive. So nothing waits for
-  /// the page's own address. A page that is elsewhere is not prefetched.
+  /// It computes the place from the address of the node's first page, which is mostly cached, as a
+  /// node's pages made together are consecutive. So nothing waits for the page's own address; a
+  /// page elsewhere is not prefetched.
   @inline(__always)
   func prefetch(_ index: Int) {
     let node = unsafe root.unsafelyUnwrapped[index >> Self.nodeShift]
@@ -78,12 +73,12 @@ internal import PushSupport
         + (index & Self.mask) * MemoryLayout<Element>.stride)
   }
 
-  /// Prefetches an element by the address of its page, for many elements in a row: their pages'
-  /// addresses are mostly in the cache, and waiting for one delays no other.
+  /// Prefetches one of many elements through its page's address: most addresses are cached, and a
+  /// wait for one delays no other.
   @inline(__always)
   func prefetchAmongMany(_ index: Int) { unsafe pk_prefetch(pointer(at: index)) }
 
-  /// The elements from `index` to the end of its page, at most `limit` of them.
+  /// At most `limit` elements from `index` on, within its page.
   @inline(__always)
   func chunk(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
     let inPage = index & Self.mask
@@ -91,7 +86,6 @@ internal import PushSupport
       start: page(at: index) + inPage, count: min(limit, pageSize - inPage))
   }
 
-  /// Calls `body` with the elements of `range`, page by page.
   @inline(__always)
   func forEachChunk(
     _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
@@ -104,8 +98,8 @@ internal import PushSupport
     }
   }
 
-  /// Calls `body` with the offset in a range, the pages from there on whose addresses are
-  /// consecutive, the index of the first element in the first page, and the number of elements.
+  /// Calls `body` once per node with the offset in the range, the node's page addresses from there
+  /// on, the first element's index in its page, and the number of elements.
   @inline(__always)
   func forEachRun(
     of range: Range<Int>,
@@ -126,12 +120,10 @@ internal import PushSupport
 
   // MARK: Writing
 
-  /// Replaces an element.
-  ///
-  /// - Complexity: O(1): at most a page, a node and the root are copied.
+  /// Replaces an element in O(1).
   mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
     assert(0 <= index && index < count, "index out of range")
-    // If the page belongs to this update, its node and the root do too.
+    // The node and root of a page of this update belong to it too.
     let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
       unsafe page[index & Self.mask] = element
@@ -140,13 +132,13 @@ internal import PushSupport
     }
   }
 
-  /// Replaces an element in a page that belongs to the update in progress.
+  /// Replaces an element in a page of the update.
   @inline(__always)
   func update(_ index: Int, _ element: Element) {
     unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Replaces elements from `index` on, in pages that belong to the update in progress.
+  /// Replaces elements in pages of the update.
   func update(from index: Int, _ elements: some Collection<Element>) {
     let isContiguous: Void? = elements.withContiguousStorageIfAvailable { elements in
       unsafe update(from: index, elements)
@@ -167,7 +159,7 @@ internal import PushSupport
     }
   }
 
-  /// The page of an index, copied first unless it belongs to the update.
+  /// The page of an index, copied unless the update made it.
   mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
@@ -180,9 +172,7 @@ internal import PushSupport
     return unsafe page
   }
 
-  /// Appends an element.
-  ///
-  /// - Complexity: O(1) amortized; no page that an older version reads is copied or changed.
+  /// Appends an element in O(1) amortized; pages that older versions read are not copied.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
     let index = count
@@ -190,7 +180,7 @@ internal import PushSupport
     unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Appends elements until there are `newCount`.
+  /// Appends elements up to `newCount`.
   mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
     while count < newCount {
       if count & Self.mask == 0 { addPage(store) }
@@ -200,9 +190,8 @@ internal import PushSupport
     }
   }
 
-  /// Appends elements until there are `newCount`. They have no value until they are written.
-  ///
-  /// - Parameter threads: how many may make the memory of the pages.
+  /// Appends elements up to `newCount`, without values until written, in memory made by several
+  /// threads.
   mutating func grow(to newCount: Int, _ store: PageStore, threads: Int) {
     PageMemory.shared.prepare(
       (newCount - count) >> Self.shift, of: Self.storedPageSize, threads: threads)
@@ -212,8 +201,9 @@ internal import PushSupport
     }
   }
 
-  /// Removes elements at the end, for which ``grow(to:_:threads:)`` made pages, of one node at most,
-  /// last of all that the store allocated. These pages are freed.
+  /// Removes elements at the end and frees their pages.
+  ///
+  /// - Precondition: ``grow(to:_:threads:)`` made these pages, under one node, as the store's last.
   mutating func shrink(to newCount: Int, _ store: PageStore) {
     let before = pageCount
     assert(newCount <= count && (count - newCount) < Self.nodeSize)
@@ -253,12 +243,11 @@ internal import PushSupport
     return unsafe copy
   }
 
-  /// Frees the memory. Called with the last version.
+  /// Frees the memory; for the last version.
   ///
   /// - Parameters:
-  ///   - mapped: the addresses of a mapping, whose pages are not touched, as they may not be
-  ///     resident.
-  ///   - shared: the newest update whose pages are another engine's.
+  ///   - mapped: addresses whose pages are not touched, as they may not be resident.
+  ///   - shared: the newest update with another engine's pages.
   func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
     guard let root = unsafe root else { return }
     for index in 0..<pageCount {
@@ -273,7 +262,6 @@ internal import PushSupport
     unsafe PageStore.free(UnsafeMutableRawPointer(root), madeAfter: shared)
   }
 
-  /// Removes all elements and retires the pages.
   mutating func removeAll(_ store: PageStore) {
     guard let root = unsafe root else { return }
     for page in 0..<pageCount {
@@ -286,7 +274,7 @@ internal import PushSupport
 }
 
 extension PagedTable where Element: Sendable {
-  /// Gives all elements a value, in pages that belong to the update in progress.
+  /// Gives all elements a value, in pages of the update.
   func initialize(repeating element: Element, threads: Int) {
     let pagesInPiece = 256
     Parallel.perform((pageCount + pagesInPiece - 1) / pagesInPiece, threads: threads) { piece in
@@ -299,11 +287,9 @@ extension PagedTable where Element: Sendable {
   }
 }
 
-/// Tables in mapped files.
 extension PagedTable {
-  /// A table of consecutive mapped pages, each behind its header.
-  ///
-  /// A last page with room is copied, because elements are appended in place.
+  /// A table of consecutive mapped pages behind headers. A last page with room is copied, as
+  /// elements are appended in place.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }
@@ -323,7 +309,6 @@ extension PagedTable {
     if count & Self.mask != 0 { _ = unsafe ownPage(at: count - 1, store) }
   }
 
-  /// Calls `body` with the elements of each page.
   func forEachPage<Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
@@ -335,7 +320,7 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with the offset in `range` and the value of each element.
+  /// Calls `body` with each offset in the range and its element.
   @inline(__always)
   func forEachChunkElement(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachChunk(range) { (offset, elements) -> Void in
@@ -345,6 +330,6 @@ extension PagedTable {
 }
 
 extension Int {
-  /// The exponent of the largest power of two not above the number.
+  /// The binary logarithm, rounded down.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
 }

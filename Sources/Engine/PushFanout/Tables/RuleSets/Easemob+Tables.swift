@@ -26,7 +26,6 @@ extension Tables {
 }
 
 extension Tables {
-  /// Level, mute and reach in the class of an Easemob user.
   @inline(__always)
   func easemobClass(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence

@@ -1,10 +1,9 @@
 internal import PushModel
 
-// The properties of a rule set that depend on the tables. Each switch leads to the file of the rule
-// set.
+// What depends on rule set and tables; each switch leads to the rule set's file.
 
 extension RuleSet {
-  /// The position in a ``PackedUser`` of the level that counts in a kind of conversation.
+  /// The position in a ``PackedUser`` of the level for a kind of conversation.
   func levelShift(for kind: ConversationKind) -> UInt32 {
     switch self {
     case .easemob: 0
@@ -14,7 +13,7 @@ extension RuleSet {
 }
 
 extension Tables {
-  /// The class of a user outside of quiet hours.
+  /// A user's class outside of quiet hours.
   @inline(__always)
   func userClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
@@ -25,7 +24,7 @@ extension Tables {
     }
   }
 
-  /// How a user can be reached at an instant. Not inlined: most users have no devices of their own.
+  /// How a user can be reached. Not inlined, as most users list no devices.
   @inline(never)
   func reach(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
@@ -37,7 +36,7 @@ extension Tables {
     }
   }
 
-  /// How a user without devices in the background can be reached while online.
+  /// How an online user without background devices can be reached.
   @inline(__always)
   func onlineReach(of user: UInt32) -> UserClass.Reach {
     switch app.rules {
@@ -46,7 +45,7 @@ extension Tables {
     }
   }
 
-  /// Calls `body` with the instants at which a user's class changes, except window transitions.
+  /// Calls `body` with the instants at which a user's class changes, quiet windows aside.
   func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
     switch app.rules {
     case .easemob:
@@ -59,8 +58,7 @@ extension Tables {
 }
 
 extension DeviceReader {
-  /// Calls `body` with each device that a push or local notification goes to, of a user whose
-  /// devices are listed.
+  /// Calls `body` with the listed devices that a push or local notification goes to.
   @inline(never)
   func forEachListedTarget<Failure: Error>(
     of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
