@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Objects created on first use, published by whichever thread creates one first.
+/// Objects created on first use; the first thread to store one publishes it.
 ///
-/// The standard library's `AtomicLazyReference` does the same, but is not specialized and requests
-/// its type metadata on each access, which took a third of the time of a small message.
+/// `AtomicLazyReference` is not specialized and requests type metadata on each access, which took a
+/// third of a small message's time.
 enum AtomicLazy {
   static func load<Object: AnyObject>(
     _ address: borrowing Atomic<UInt>, as type: Object.Type
@@ -13,9 +13,7 @@ enum AtomicLazy {
     return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Stores an object, unless another thread has stored one.
-  ///
-  /// - Returns: the object that is stored.
+  /// Stores an object, unless there is one, and returns the stored one.
   static func store<Object: AnyObject>(
     _ object: Object, in address: borrowing Atomic<UInt>
   ) -> Object {

@@ -1,27 +1,23 @@
-/// An immutable version of everything that a decision depends on. Any thread may read it.
+/// An immutable version of all that decisions depend on, for any thread.
 ///
-/// SAFETY: ``PageReclaimer`` frees its pages once no version that reads them exists.
+/// SAFETY: ``PageReclaimer`` frees pages once no version reads them.
 final class EngineVersion: @unchecked Sendable {
   let tables: Tables
-  /// The changes of members' settings up to this version.
   let log: SettingsLog
-  /// The number of the update that made the settings.
+  /// The number of its update.
   let number: UInt64
-  /// The engine's ``Fanout/epoch``.
   let epoch: UInt64
-  /// The newest generation of pages that it reads.
+  /// The newest generation of its pages.
   let generation: UInt64
-  /// The conversations of each user.
   let memberships: Memberships
-  /// The devices of users.
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
-  /// The presence of users; nil except in a timeline that replays presence.
+  /// Nil except in a timeline that replays presence.
   let online: OnlineUsers?
-  /// The version whose pages it reads; nil for one of its own.
+  /// The version that owns the pages; nil for this one.
   private let base: EngineVersion?
 
-  /// The version that a writer has made.
+  /// The version that a writer made.
   init(
     _ writer: TableWriter, number: UInt64, epoch: UInt64, generation: UInt64,
     _ memberships: Memberships, _ reclaimer: PageReclaimer
@@ -38,7 +34,7 @@ final class EngineVersion: @unchecked Sendable {
     base = nil
   }
 
-  /// A version with the presence of users.
+  /// The same version with presence.
   init(_ base: EngineVersion, online: OnlineUsers) {
     tables = base.tables
     deviceReader = base.deviceReader
@@ -54,6 +50,6 @@ final class EngineVersion: @unchecked Sendable {
 
   deinit { if base == nil { reclaimer.end(generation) } }
 
-  /// What device a user has beside those of the settings.
+  /// The device that presence adds to a user's.
   func presence(of user: UInt32) -> UserPresence { online?.presence(of: user) ?? .none }
 }

@@ -3,29 +3,28 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The conversations of each user, so that a change of a user's settings reaches the keys and the
-/// cached states of these conversations only.
+/// The conversations of each user, whose keys and cached states a change of the user's settings
+/// affects.
 ///
-/// Built by the first change of a user's settings, from the tables: an array of conversations'
-/// indices, by user. Later memberships are kept beside it until they are so many that it is rebuilt.
-/// Ended memberships stay listed, which costs a look-up without a result.
+/// The first such change builds an array from the tables. Later memberships are kept beside it
+/// until they require a rebuild. Ended ones stay listed, at the cost of a vain look-up.
 ///
-/// - Memory: 4 bytes per membership that is listed, 8 with ranks, and 4 per user, once built.
+/// - Memory: once built, 4 bytes per listed membership, 8 with ranks, and 4 per user.
 final class MembershipIndex: Sendable {
-  /// The memberships as of when the index was built.
+  /// The memberships as built.
   ///
-  /// SAFETY: the numbers are written by `init`, only read from then on, and freed by `deinit`. They
-  /// are pointers, as threads would count references to one array.
+  /// SAFETY: `init` writes the numbers, and `deinit` frees them. They are pointers, as threads
+  /// would count references to an array.
   @safe private final class Built: @unchecked Sendable {
     let userCount: Int
-    /// For each user, the end of the user's memberships.
+    /// By user, the end of the memberships.
     let ends: UnsafeMutablePointer<UInt32>
-    /// For each membership, the conversation, and the user's rank in it if it was asked for.
+    /// By membership, the conversation, and the user's rank if requested.
     let entries: UnsafeMutablePointer<UInt32>
     private let numberCount: Int
-    /// How many numbers of ``entries`` a membership has.
+    /// The numbers in ``entries`` per membership.
     let stride: Int
-    /// The conversations whose memberships are listed, ascending, and whether they are not all.
+    /// The listed conversations, ascending, and whether others exist.
     private let conversations: [UInt32]
     let isPart: Bool
 
@@ -48,7 +47,7 @@ final class MembershipIndex: Sendable {
       unsafe entries = Self.allocate(numberCount)
       nonisolated(unsafe) let entries = unsafe entries
       let stride = stride
-      // Each start advances with each conversation and finally is the end.
+      // Each start advances by conversation until it is the end.
       MembershipIndex.forEachMember(of: conversations, tables, threads: threads) {
         user, conversation, rank in
         let position = unsafe Int(ends[Int(user)]) * stride
@@ -67,20 +66,17 @@ final class MembershipIndex: Sendable {
       unsafe PageMemory.shared.allocate(count * 4).bindMemory(to: UInt32.self, capacity: count)
     }
 
-    /// The number of memberships.
     var count: Int { numberCount / stride }
 
     var byteCount: Int { (userCount + 1 + numberCount + conversations.count) * 4 }
 
-    /// Whether the memberships in a conversation are listed.
-    ///
-    /// - Complexity: O(log conversations).
+    /// Whether a conversation's memberships are listed, in O(log conversations).
     func lists(_ conversation: UInt32) -> Bool {
       let first = conversations.partitioningIndex { $0 >= conversation }
       return first < conversations.count && conversations[first] == conversation
     }
 
-    /// Where a user's memberships are in ``entries``.
+    /// A user's range of ``entries``.
     @inline(__always)
     func range(of user: UInt32) -> Range<Int> {
       guard Int(user) < userCount else { return 0..<0 }
@@ -89,8 +85,7 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Calls `body` with each membership in conversations, those of a user on one thread and by
-  /// conversation.
+  /// Calls `body` with each membership: a user's on one thread, by conversation.
   private static func forEachMember(
     of conversations: [UInt32], _ tables: Tables, threads: Int,
     _ body: @Sendable (_ user: UInt32, _ conversation: UInt32, _ rank: UInt32) -> Void
@@ -108,14 +103,13 @@ final class MembershipIndex: Sendable {
   }
 
   private struct State {
-    /// nil until built.
+    /// Nil until built.
     var built: Built?
     var added: [UInt32: [UInt32]] = [:]
     var addedCount = 0
   }
 
-  /// The memberships known at an instant, and those added since: what several look-ups in a row
-  /// use, so that they need no lock.
+  /// Looks up several times, mostly without the lock.
   struct Reader {
     private let built: Built?
     private let index: MembershipIndex
@@ -125,33 +119,29 @@ final class MembershipIndex: Sendable {
       built = index.state.withLock { $0.built }
     }
 
-    /// Whether the memberships in a conversation are listed: not if it had too few members.
-    ///
-    /// - Complexity: O(log conversations).
+    /// Whether a conversation had enough members to be listed, in O(log conversations).
     func lists(_ conversation: UInt32) -> Bool { built?.lists(conversation) ?? false }
 
-    /// Prefetches what says where a user's conversations are.
+    /// Prefetches where a user's conversations begin.
     func prefetch(_ user: UInt32) {
       guard let built, Int(user) < built.userCount else { return }
       unsafe pk_prefetch(built.ends + Int(user))
     }
 
-    /// Prefetches a user's conversations.
     func prefetchConversations(of user: UInt32) {
       guard let built else { return }
       unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
-    /// Calls `body` with each conversation of a user, threads for which the user has settings among
-    /// them.
+    /// Calls `body` with each conversation of a user, including threads with settings of the user.
     ///
-    /// - Returns: whether all were found; not if the index is not built, or was discarded since.
+    /// - Returns: false if the index is not built or was discarded since.
     /// - Complexity: O(the user's memberships).
     func forEachConversation(of user: UInt32, _ body: (UInt32) -> Void) -> Bool {
       forEachEntry(of: user) { conversation, _ in body(conversation) }
     }
 
-    /// The same with the user's rank when the index was built: where to look first.
+    /// The same, with the user's rank as built, where to look first.
     @inline(__always)
     func forEachEntry(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
       guard let built else { return false }
@@ -169,24 +159,19 @@ final class MembershipIndex: Sendable {
   }
 
   private let state = Lock(State())
-  /// Whether a membership was ever added after building.
+  /// Whether a membership was ever added to a built index.
   private let hasAdded = Atomic<Bool>(false)
 
-  /// The bytes that it takes.
   var byteCount: Int {
     state.withLock { state in
       (state.built?.byteCount ?? 0) + state.addedCount * 16
     }
   }
 
-  /// For look-ups in a row.
   var reader: Reader { Reader(self) }
 
-  /// Builds the index, unless it exists.
+  /// Builds the index, unless it exists, of conversations with more members than `minimumSize`.
   ///
-  /// - Parameters:
-  ///   - above: conversations of up to so many members are left out.
-  ///   - hasRanks: whether it says where the members stand.
   /// - Complexity: O(memberships) the first time, on several threads.
   func build(
     _ tables: Tables, above minimumSize: Int = -1, hasRanks: Bool = false, threads: Int
@@ -197,7 +182,7 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Adds a membership that began after the index was built.
+  /// Adds a later membership.
   func add(_ user: UInt32, to conversation: UInt32) {
     state.withLock { state in
       guard let built = state.built, !built.isPart || built.lists(conversation) else { return }
@@ -209,14 +194,12 @@ final class MembershipIndex: Sendable {
   }
 }
 
-/// The conversations of each user: all of them for changes of settings, and the large ones for those
-/// of presence.
+/// The conversations of each user: all for changes of settings, large ones for presence.
 final class Memberships: Sendable {
   let all = MembershipIndex()
   /// With ranks.
   let large = MembershipIndex()
 
-  /// The bytes that they take.
   var byteCount: Int { all.byteCount + large.byteCount }
 
   /// Adds a membership that began after they were built.

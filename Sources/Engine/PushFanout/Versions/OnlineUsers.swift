@@ -1,20 +1,20 @@
 package import PushModel
 
-/// The presence of users, in addition to the settings of a version: two bits for each user.
+/// The presence of users in two bits each, beside a version.
 ///
-/// A timeline changes it between messages. It is not part of the tables, so a change copies no page
-/// and keys stay as they are. Kept conversations learn of changes when they get a message: of a
-/// large one the changes are listed, of others all members are examined.
+/// A timeline changes it between messages without copying pages or changing keys. Kept
+/// conversations learn of changes at their next message: large ones from a list, others by
+/// examining all members.
 ///
-/// SAFETY: used by one thread at a time; the array has ``wordCount`` words, and is freed by `deinit`.
+/// SAFETY: one thread at a time uses it; the array has ``wordCount`` words, and `deinit` frees it.
 @safe final class OnlineUsers: @unchecked Sendable {
-  /// In conversations of up to so many members all of them are looked at for each message.
+  /// The largest conversation that is examined whole for each message, in members.
   package static let scannedSize = 1024
 
   @safe @exclusivity(unchecked) private var wordCount = 0
-  /// For each user whether the user is online, and above it whether the user was ever named.
+  /// By user, whether online, and above it whether ever named.
   @exclusivity(unchecked) private var bits: UnsafeMutablePointer<UInt64>
-  /// How often anything changed.
+  /// Counts changes.
   @safe @exclusivity(unchecked) private(set) var revision = 0
   @safe @exclusivity(unchecked) var changed = ChangedMembers()
   @safe @exclusivity(unchecked) var memberships: MembershipIndex.Reader?
@@ -23,26 +23,23 @@ package import PushModel
 
   deinit { unsafe bits.deallocate() }
 
-  /// The two bits of a user: 0, 2 or 3.
   @inline(__always)
   func code(of user: UInt32) -> UInt64 {
     let word = Int(user >> 5)
     return unsafe word < wordCount ? bits[word] >> UInt64(user & 31 * 2) & 3 : 0
   }
 
-  /// Whether a user is online. Only then can the key of a user without listed devices be another
-  /// than the one in the tables.
+  /// Whether a user is online. Only then can the key of a user without listed devices differ from
+  /// the table's.
   @inline(__always)
   func contains(_ user: UInt32) -> Bool { code(of: user) & 1 != 0 }
 
-  /// What device a user has.
   func presence(of user: UInt32) -> UserPresence {
     let code = code(of: user)
     if code == 0 { return .none }
     return code & 1 != 0 ? .foreground : .loggedOut
   }
 
-  /// Sets whether a user is online.
   func set(_ user: UInt32, isOnline: Bool) {
     let word = Int(user >> 5)
     if word >= wordCount { grow(to: max(word + 1, 2 * wordCount)) }
@@ -51,9 +48,7 @@ package import PushModel
     revision += 1
   }
 
-  /// The members whose bits are not the known ones, which become those of now.
-  ///
-  /// - Parameter known: two bits for each member.
+  /// The members whose bits differ from the `known` two per member, which are updated.
   func findChanges(
     in members: PagedTable<UInt32>, _ range: Range<Int>, _ known: inout [UInt64]
   ) -> [(user: UInt32, rank: UInt32)] {
@@ -87,7 +82,7 @@ package import PushModel
   }
 }
 
-/// That a user came online anywhere, or went offline everywhere.
+/// A user came online anywhere, or went offline everywhere.
 package struct UserPresenceChange: Sendable {
   package var user: UserIndex
   package var isOnline: Bool
@@ -98,19 +93,18 @@ package struct UserPresenceChange: Sendable {
   }
 }
 
-/// The members of each kept conversation whose presence has changed.
+/// The changed members of each kept conversation.
 struct ChangedMembers {
-  /// Above this many changes, all are delivered: those of a conversation without messages would
-  /// accumulate.
+  /// Above this many changes all are delivered, as those of silent conversations accumulate.
   private static let limit = 1 << 16
 
-  /// A bit for each conversation that is kept.
+  /// A bit per kept conversation.
   private var kept: [UInt64] = []
-  /// By conversation: the position behind the last change of a member in ``changes``, 0 for none.
+  /// By conversation, the position behind its last item of ``changes``; 0 for none.
   private var lasts: [UInt32] = []
-  /// A user, the user's rank to look at first, and what ``lasts`` was before.
+  /// A user, the rank to look at first, and ``lasts`` before.
   private var changes: [(user: UInt32, rank: UInt32, before: UInt32)] = []
-  /// What was taken last.
+  /// The last result of ``take(_:)``, kept for its memory.
   private var taken: [(user: UInt32, rank: UInt32)] = []
 
   var isFull: Bool { changes.count > Self.limit }
@@ -138,7 +132,7 @@ struct ChangedMembers {
     Int(conversation) < lasts.count && lasts[Int(conversation)] > 0
   }
 
-  /// The members who changed, possibly more than once each.
+  /// The changed members, possibly repeated.
   mutating func take(_ conversation: UInt32) -> [(user: UInt32, rank: UInt32)] {
     taken.removeAll(keepingCapacity: true)
     var last = lasts[Int(conversation)]

@@ -2,8 +2,7 @@ internal import PushSupport
 internal import Synchronization
 
 extension PageReclaimer {
-  /// Stops the process unless versions ascend, and no retired page is newer than the update that
-  /// retired it.
+  /// Stops the process unless versions ascend and no retired page is newer than its retirement.
   ///
   /// - Complexity: O(versions + retired pages) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope) {
@@ -17,7 +16,7 @@ extension PageReclaimer {
         precondition(
           index == 0 || entries[index - 1].generation < entry.generation,
           "PageReclaimer: version \(entry.generation) follows one that is not older")
-        // The next update may have made and retired a page at once, so that no version reads it.
+        // The next update may have retired pages of its own.
         guard index + 1 < entries.count else { continue }
         let next = entries[index + 1].generation
         for page in scope.indices(below: entry.retired.count) {

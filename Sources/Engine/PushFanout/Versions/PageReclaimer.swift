@@ -2,16 +2,14 @@ internal import Algorithms
 internal import PushSupport
 internal import Synchronization
 
-/// The versions in use, and the retired pages that only they read.
+/// The live versions, and the retired pages that only they read.
 ///
-/// A page replaced by an update is read by the versions from the one that made it up to the one
-/// before the update. When a version ends, those of its retired pages that the preceding live
-/// version does not read are freed, and that version inherits the rest. A version held for long
-/// therefore keeps only the pages that it reads, not those made and replaced since.
+/// When a version ends, its retired pages that the preceding live version does not read are freed;
+/// that version inherits the rest. So a version held for long keeps only pages that it reads.
 final class PageReclaimer: Sendable {
   struct Entry {
     let generation: UInt64
-    /// The addresses of pages that no later version reads.
+    /// Pages that no later version reads.
     var retired: [UInt] = []
     var isGone = false
   }
@@ -19,11 +17,11 @@ final class PageReclaimer: Sendable {
   struct State {
     var entries: [Entry] = []
     var goneCount = 0
-    /// The tables of the last version, after ``close(_:_:)``.
+    /// The last tables, after ``close(_:_:)``.
     var last: Last?
   }
 
-  // SAFETY: handed over by the writer, which no longer uses them.
+  // SAFETY: the writer hands them over and no longer uses them.
   struct Last: @unchecked Sendable {
     let tables: Tables
     let log: SettingsLog
@@ -31,22 +29,20 @@ final class PageReclaimer: Sendable {
 
   let state = Lock(State())
 
-  /// Begins a version.
-  ///
-  /// - Parameter retired: pages of the preceding version that this one does not read.
+  /// Begins a version that does not read the `retired` pages of the preceding one.
   func begin(_ generation: UInt64, retired: [UInt]) {
     state.withLock { state in
       if !state.entries.isEmpty {
         state.entries[state.entries.count - 1].retired += retired
       }
       state.entries.append(Entry(generation: generation))
-      // A sweep looks at all versions; so it waits until a quarter of them have ended.
+      // A sweep visits all versions, so it waits until a quarter have ended.
       if state.goneCount * 4 >= state.entries.count { Self.sweep(&state) }
     }
   }
 
-  /// Ends a version that has no readers left. Its pages are freed when one of the next versions
-  /// begins, not on the thread of the last reader.
+  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages, not the last
+  /// reader's thread.
   func end(_ generation: UInt64) {
     state.withLock { state in
       let index = state.entries.partitioningIndex { $0.generation >= generation }
@@ -59,7 +55,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Declares that no version will follow; the tables are freed with the last version.
+  /// Announces that no version follows; the last one's end frees the tables.
   func close(_ tables: Tables, _ log: SettingsLog) {
     let last = Last(tables: tables, log: log)
     state.withLock { state in
@@ -68,7 +64,6 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// The number of live versions, and of retired pages kept for them.
   var sizes: (versions: Int, pages: Int) {
     state.withLock { state in
       (state.entries.count, state.entries.reduce(0) { $0 + $1.retired.count })
@@ -78,7 +73,7 @@ final class PageReclaimer: Sendable {
   private static func sweep(_ state: inout State) {
     if state.goneCount == 0 { return }
     state.goneCount = 0
-    // Newest first, so that pages are passed back from version to version as far as they are read.
+    // Newest first: pages pass from version to version as far back as they are read.
     for index in state.entries.indices.reversed() where state.entries[index].isGone {
       let retired = state.entries[index].retired
       let before = index > 0 ? state.entries[index - 1].generation : 0

@@ -2,20 +2,19 @@ internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
-/// Lets threads read objects that other threads replace.
+/// Lets threads read objects that others replace.
 ///
-/// A reader enters, loads the address of an object, retains it and leaves: a few instructions on a
-/// cache line that mostly no other thread uses. Who replaces an object waits until every reader
-/// that may have loaded the old address has left, and releases it then. Readers never wait.
+/// A reader enters, loads an address, retains the object and leaves, without ever waiting. Whoever
+/// replaced the object waits until readers of the old address have left, then releases it.
 ///
-/// There are two phases, of which new readers use one. ``waitForReaders()`` switches them to the
-/// other and waits for the first to be empty, however many readers arrive. Each phase has a counter
-/// for each of ``stripes`` groups of threads, so that readers do not write the same cache line.
+/// New readers use one of two phases. ``waitForReaders()`` switches them to the other and waits
+/// until the first is empty, however many arrive. Each phase has ``stripes`` counters, which spread
+/// threads over cache lines.
 @safe final class ReadGuard: Sendable {
   private static let stripes = 32
-  /// Counters stand two cache lines apart, as the processor prefetches pairs of lines.
+  /// Counters are two cache lines apart, as the processor prefetches pairs.
   private static let stride = 16
-  // SAFETY: initialized by `init`, accessed atomically, freed by `deinit`.
+  // SAFETY: `init` initializes them, all accesses are atomic, `deinit` frees them.
   private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<Int>>
   private let phase = Atomic<Int>(0)
   private let switching = Lock<Void>(())
@@ -28,7 +27,7 @@ internal import Synchronization
 
   deinit { unsafe counters.deallocate() }
 
-  /// Calls `body`, in which addresses may be loaded and their objects retained.
+  /// Calls `body`, which may load addresses and retain their objects.
   @inline(__always)
   func reading<Value>(_ body: () -> Value) -> Value {
     let counter = enter()
@@ -44,12 +43,12 @@ internal import Synchronization
       let counter = (phase * Self.stripes + stripe) * Self.stride
       unsafe counters[counter].add(1, ordering: .sequentiallyConsistent)
       if self.phase.load(ordering: .sequentiallyConsistent) == phase { return counter }
-      // The phases were switched in between: retry with the other.
+      // The phase was switched: retry.
       unsafe counters[counter].subtract(1, ordering: .sequentiallyConsistent)
     }
   }
 
-  /// Waits until every reader that may have loaded an address replaced before the call has left.
+  /// Waits for all readers that may have loaded an address replaced before the call.
   func waitForReaders() {
     switching.withLock { _ in
       let old = phase.load(ordering: .sequentiallyConsistent)

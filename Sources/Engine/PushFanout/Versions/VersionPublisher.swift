@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The current version. Readers load it without waiting; one writer replaces it.
+/// The current version: readers never wait, and one writer replaces it.
 @safe final class VersionPublisher: Sendable {
   private let current: Atomic<UInt>
   private let readGuard = ReadGuard()
@@ -11,14 +11,12 @@ internal import Synchronization
 
   deinit { Self.release(current.load(ordering: .acquiring)) }
 
-  /// The current version.
   func load() -> EngineVersion {
     readGuard.reading { Self.retained(current.load(ordering: .sequentiallyConsistent)) }
   }
 
-  /// Replaces a version by the current one, unless it is that already.
-  ///
-  /// A version that is held cannot have been freed, so its address is no other's.
+  /// Makes `version` the current one. A held version is not freed, so equal addresses mean the
+  /// same.
   @inline(__always)
   func refresh(_ version: inout EngineVersion?) {
     if let version,
@@ -30,8 +28,6 @@ internal import Synchronization
     version = load()
   }
 
-  /// Replaces the current version.
-  ///
   /// - Precondition: one writer at a time.
   func store(_ version: EngineVersion) {
     let before = current.exchange(Self.address(version), ordering: .sequentiallyConsistent)
