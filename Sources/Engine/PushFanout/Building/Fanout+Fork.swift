@@ -1,22 +1,17 @@
 internal import PushSupport
 internal import Synchronization
 
-/// Engines that begin with the settings of another.
+/// Forks: engines that begin with another's settings.
 ///
-/// A fork shares the pages of the version that it was made of. A page says which update made it, and
-/// the fork counts its updates from that version on. So a page that is not newer than the version is
-/// the other engine's: the fork copies it before a change, as any update does with an older page,
-/// and neither retires nor frees it. The fork's tables retain the version, which keeps the pages.
+/// A fork shares the pages of a version, which its tables retain, and numbers its updates from
+/// there. Older pages are the other engine's: the fork copies them before a change, as any update
+/// does, and neither retires nor frees them.
 ///
-/// Some memory is written in place, because no older version reads that part of it. Both engines
-/// would write it, so the fork has its own from the beginning: the last page of each table, with the
-/// nodes that lead to it, since elements are appended there; the slots of ids; and the arena of
-/// characters. The calendar is new as well, because it numbers schedules as one engine does.
+/// Memory that is written in place is its own from the beginning: each table's last page with the
+/// nodes above it, the slots of ids, and the arena. So is the calendar, which numbers one engine's
+/// schedules.
 extension Fanout {
-  /// An engine with the current settings, and updates and versions of its own.
-  ///
-  /// It has the users and conversations of this one under the same indices. Either engine may end
-  /// first.
+  /// An engine with the current settings under the same indices. Either engine may end first.
   ///
   /// - Memory: the slots of ids, 13 to 26 bytes an id, and what either engine changes later.
   /// - Complexity: O(ids).

@@ -2,18 +2,17 @@ internal import PushModel
 internal import PushSupport
 internal import QuietTime
 
-/// For readers of files that parse on several threads.
 extension FanoutBuilder {
-  /// The ids so far.
+  /// Looks up the ids so far.
   package var lookup: SettingsIDLookup {
     SettingsIDLookup(
       users: writer.tables.userIDs, userNumbers, conversations: writer.tables.conversationIDs,
       conversationNumbers)
   }
 
-  /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
+  /// Adds memberships in the order of rows, as ``setMember(_:of:_:)`` does.
   ///
-  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the columns.
+  /// - Precondition: this builder's ``SettingsIDLookup`` resolved the columns.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
@@ -21,7 +20,7 @@ extension FanoutBuilder {
     var extras = columns.extras(from: columns.rows(of: first).lowerBound)
     let all = columns.rows(of: first).lowerBound..<columns.rows(of: last).upperBound
     let known = columns.users.indices[all]
-    // Users who are all known are added together.
+    // Known users are added together.
     let areKnown = !hasChannels && !known.contains(.max)
     try checkRoom(all.count)
     reserveCapacity(conversations: columns.conversations, stretches)
@@ -48,7 +47,7 @@ extension FanoutBuilder {
     }
   }
 
-  /// Reserves capacity for conversations that are not known, whose ids are texts.
+  /// Reserves capacity for new conversations with text ids.
   private mutating func reserveCapacity(conversations ids: IDColumn, _ stretches: Range<Int>) {
     guard ids.numbers.isEmpty else { return }
     let more = ids.indices[stretches].count { $0 == .max }
@@ -56,7 +55,7 @@ extension FanoutBuilder {
     writer.tables.conversationIDs.reserve(count, writer.store, threads: threads)
   }
 
-  /// Prefetches the slot of a conversation that will be added soon.
+  /// Prefetches a new conversation's slot.
   private func readAhead(conversationAt stretch: Int, of columns: MembershipColumns) {
     let ids = columns.conversations
     guard stretch < columns.stretchCount, ids.indices[stretch] == .max else { return }
@@ -67,35 +66,32 @@ extension FanoutBuilder {
     }
   }
 
-  /// Adds users' records, as ``setUser(_:_:)`` does in the order of the rows.
+  /// Adds users in the order of rows, as ``setUser(_:_:)`` does.
   ///
-  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
+  /// - Precondition: this builder's ``SettingsIDLookup`` resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
     declaredCount += try writer.add(users, rows, userNumbers, &listedSchedules)
   }
 
-  /// Adds the ids that wait, before any is looked up by its text.
+  /// Adds waiting ids, before a look-up by text.
   func addWaitingIDs(threads: Int = 1) {
     writer.addUserIDs(of: userNumbers, threads: threads)
     writer.addConversationIDs(of: conversationNumbers, threads: threads)
   }
 }
 
-/// Ids that are numbers, or texts.
 extension TableWriter {
-  /// Adds the ids of users that wait.
   fileprivate func addUserIDs(of numbers: NumberIndex, threads: Int = 1) {
     guard !numbers.waiting.isEmpty else { return }
     tables.userIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
   }
 
-  /// Adds the ids of conversations that wait.
   fileprivate func addConversationIDs(of numbers: NumberIndex, threads: Int = 1) {
     guard !numbers.waiting.isEmpty else { return }
     tables.conversationIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
   }
 
-  /// The indices of the users of rows; new users are added.
+  /// The indices of rows' users, added if new.
   fileprivate func intern(
     usersAt rows: Range<Int>, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
   ) throws(FanoutError) -> [UInt32] {
@@ -121,12 +117,12 @@ extension TableWriter {
     return indices
   }
 
-  /// The index of the user with a number as id; a new user is added.
+  /// The index of the user with a number as id, added if new.
   private func intern(userOf number: Int64, _ numbers: NumberIndex) throws(FanoutError) -> UInt32 {
     if let known = numbers.slots.index(of: number) { return known }
     let count = tables.userIDs.count + numbers.waiting.count
     guard count < limit else { throw .tooMany("users") }
-    // If the id of any user is no number, it may have been added as a text.
+    // Not all ids are known as numbers, so a text may have added this one.
     if numbers.count < count {
       addUserIDs(of: numbers)
       let index = unsafe withDigits(number) {
@@ -140,16 +136,14 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// The index of a user, whose id is added if it is new; ``appendUsers(to:)`` adds the rest.
-  ///
-  /// - Returns: nil if there are too many.
+  /// The index of a user id, added if new; nil if there are too many. ``appendUsers(to:)`` follows.
   private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.userIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.userIDs.count < limit else { return nil }
     return unsafe tables.userIDs.append(id, hash: hash, store)
   }
 
-  /// The index of a stretch's conversation, which is added if it is new.
+  /// The index of a stretch's conversation, added if new.
   fileprivate func intern(
     conversationAt stretch: Int, _ ids: IDColumn, _ characters: IDCharacters,
     _ numbers: NumberIndex
@@ -181,9 +175,7 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// The index of a conversation, which is added if it is new.
-  ///
-  /// - Returns: nil if there are too many.
+  /// The index of a conversation, added if new; nil if there are too many.
   private func intern(conversation id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.conversationIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.conversationIDs.count < limit else { return nil }
@@ -191,9 +183,7 @@ extension TableWriter {
     return unsafe tables.conversationIDs.append(id, hash: hash, store)
   }
 
-  /// Replaces the settings of users.
-  ///
-  /// - Returns: how many of them had none.
+  /// Replaces users' settings, and returns how many had none.
   fileprivate func add(
     _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex,
     _ schedules: inout ListedSchedules
@@ -223,19 +213,17 @@ extension TableWriter {
     return newCount
   }
 
-  /// How many rows ahead the slot of an id is asked for.
+  /// How many rows ahead slots are prefetched.
   fileprivate static var readAhead: Int { 12 }
 }
 
-/// The schedules of quiet settings that were listed elsewhere, as far as they are known, so that
-/// each is looked up once a list.
+/// The known schedules of listed quiet settings: each is looked up once per list.
 struct ListedSchedules: Sendable {
   private var lists: [(settings: QuietSettingsList.Listed, schedules: [UInt32])] = []
   private var selected = 0
-  /// Lists that are forgotten are only looked up again.
+  /// Forgotten lists are only looked up again.
   private static var limit: Int { 256 }
 
-  /// Selects the list whose indices follow.
   fileprivate mutating func select(_ settings: QuietSettingsList.Listed) {
     if let known = lists.firstIndex(where: { $0.settings.isSameList(as: settings) }) {
       selected = known
@@ -248,7 +236,6 @@ struct ListedSchedules: Sendable {
     if more > 0 { lists[selected].schedules += repeatElement(.max, count: more) }
   }
 
-  /// The schedule of an index of the list; nil if it is not known.
   @inline(__always)
   fileprivate subscript(index: Int) -> UInt32? {
     get {

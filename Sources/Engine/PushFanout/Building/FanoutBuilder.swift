@@ -11,17 +11,16 @@ public import QuietTime
 ///   per mute or start of membership besides.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  /// The users and the conversations whose ids were given as numbers.
+  /// The users and conversations with numbers as ids.
   let userNumbers = NumberIndex()
   let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
-  /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.
+  /// The channel levels of members, by ``Tables/key(_:_:)``.
   private var channelSets: [UInt64: UInt32] = [:]
-  /// Whether each conversation was set, rather than only referred to by members or threads.
+  /// Whether each conversation was set, rather than only named.
   private(set) var isSet: [Bool] = []
-  /// The parents of conversations that were set, by index. They get their own indices at the end,
-  /// behind those of all that were set or have members.
+  /// The parents of conversations that were set. Their indices are added last, behind all others.
   private var parents: [UInt32: Identifier] = [:]
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
@@ -29,9 +28,9 @@ public import QuietTime
   var listedSchedules = ListedSchedules()
   /// The number of users with settings.
   package internal(set) var declaredCount = 0
-  /// While this thread adds records, another one prepares the memory for them.
+  /// Prepares memory on another thread while records are added.
   private var ahead: PageMemory.BlocksAhead?
-  /// How many threads may be used while records are added.
+  /// The maximum of threads while records are added.
   package let threads: Int
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
@@ -86,7 +85,7 @@ public import QuietTime
     try setUser(at: try intern(user: id), user)
   }
 
-  /// Replaces all settings of a user by index.
+  /// Replaces a user's settings by index.
   package mutating func setUser(at index: UserIndex, _ user: UserSettings) throws(FanoutError) {
     if !writer.tables.packedUsers[Int(index.rawValue)].isDeclared { declaredCount += 1 }
     try writer.setUser(index.rawValue, user)
@@ -130,7 +129,7 @@ public import QuietTime
     try add(index, user, member)
   }
 
-  /// Replaces the record of the same key.
+  /// Replaces the record with the same key.
   package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
     switch record {
     case .app(let app): try setApp(app)
@@ -141,7 +140,7 @@ public import QuietTime
     }
   }
 
-  /// Changes the settings of a user, which are empty at first.
+  /// Changes a user's settings, empty at first.
   package mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
@@ -168,14 +167,13 @@ public import QuietTime
     }
   }
 
-  /// Checks that memberships can be added.
   func checkRoom(_ count: Int = 1) throws(FanoutError) {
     precondition(!isSettled, "no members are added after settle()")
     guard memberships.count + count <= writer.limit else { throw .tooMany("memberships") }
     guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }
 
-  /// Adds memberships of a conversation, without their overrides.
+  /// Adds memberships without overrides.
   mutating func append(
     _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
@@ -184,17 +182,17 @@ public import QuietTime
     for user in users { channelSets[Tables.key(conversation, user)] = nil }
   }
 
-  /// Adds members without their conversations, which follow.
+  /// Adds members; their conversations follow.
   mutating func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     memberships.append(members: users, bits)
   }
 
-  /// Adds the conversation of members that were added.
+  /// Adds the conversation of added members.
   mutating func append(_ conversation: UInt32, count: Int) {
     memberships.append(conversation, count: count)
   }
 
-  /// Adds the start and the mute of a membership, in milliseconds, unless they are 0.
+  /// Adds a start and a mute in milliseconds, unless 0.
   mutating func appendOverrides(
     _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
   ) {
@@ -216,7 +214,7 @@ public import QuietTime
   }
 
   consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
-    // Whether the system has the default's zone.
+    // Checks that the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
     try settle(threads: threads)
     writer.fillKeys(threads: threads)
@@ -224,31 +222,30 @@ public import QuietTime
   }
 }
 
-/// For readers of files.
 extension FanoutBuilder {
-  /// The number of user ids that have appeared.
+  /// The number of user ids.
   package var userCount: Int { writer.tables.userCount }
 
-  /// The index of a user id, which is added without settings if it is new.
+  /// The index of a user id, added if new.
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     addWaitingIDs()
     return UserIndex(try writer.intern(user: id))
   }
 
-  /// The index of a conversation's id, which is added if it is new.
+  /// The index of a conversation id, added if new.
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     addWaitingIDs()
     return try writer.intern(conversation: id)
   }
 
-  /// Adds a membership by indices instead of ids, as ``setMember(_:of:_:)`` does.
+  /// Adds a membership by indices, as ``setMember(_:of:_:)`` does.
   package mutating func add(
     _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try add(index, user.rawValue, member)
   }
 
-  /// Reserves capacity for a total number of user ids.
+  /// Reserves capacity for a total of user ids.
   package mutating func reserveCapacity(users: Int) {
     userNumbers.expectedCount = users
     if userNumbers.count == 0 {
@@ -256,10 +253,10 @@ extension FanoutBuilder {
     }
   }
 
-  /// Whether a member has channel levels, as set so far.
+  /// Whether any member has channel levels so far.
   package var hasChannels: Bool { !channelSets.isEmpty }
 
-  /// A member's channel levels, as set so far.
+  /// A member's channel levels so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -270,8 +267,7 @@ extension FanoutBuilder {
     return writer.tables.channelSets[set]
   }
 
-  /// Stores the members with their conversations, on several threads. No members can be added
-  /// afterwards.
+  /// Stores the members, on several threads; none can be added afterwards.
   package mutating func settle(threads: Int = 1) throws(FanoutError) {
     guard !isSettled else { return }
     isSettled = true
@@ -281,7 +277,7 @@ extension FanoutBuilder {
       try writer.setParent(of: index, parent)
     }
     parents = [:]
-    // Each list is freed before the next table is made.
+    // Frees each list before the next table is made.
     var (members, overrides) = (MembershipList(), OverrideList())
     swap(&members, &memberships)
     writer.storeMembers(consume members, threads: threads)
@@ -292,8 +288,7 @@ extension FanoutBuilder {
     listedSchedules = ListedSchedules()
   }
 
-  /// A conversation's settings; nil if it was neither set nor has members, though a thread may name
-  /// it as its parent.
+  /// A conversation's settings; nil unless it was set or has members.
   ///
   /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
@@ -304,7 +299,7 @@ extension FanoutBuilder {
     return isKnown ? writer.tables.conversation(index) : nil
   }
 
-  /// Whether a user has a membership record in a conversation.
+  /// Whether a user has a membership.
   ///
   /// - Precondition: ``settle()`` was called.
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {

@@ -1,7 +1,6 @@
 package import PushModel
 
-/// The records that an engine was built from, read from its tables in the order of the first
-/// appearance of ids.
+/// The records of an engine, read from its tables in the order of ids' first appearance.
 package struct FanoutRecords: SettingsRecords {
   /// The engine.
   package let fanout: Fanout
@@ -25,17 +24,17 @@ package struct FanoutRecords: SettingsRecords {
   /// The id at an index.
   package func id(of user: UserIndex) -> Identifier { tables.userIDs[user.rawValue] }
 
-  /// The index of an id; nil for one that never appeared.
+  /// The index of an id; nil if it never appeared.
   package func index(of user: Identifier) -> UserIndex? {
     tables.userIDs.index(of: user).map { UserIndex($0) }
   }
 
-  /// Whether a user has settings, or was only named.
+  /// Whether a user was set, rather than only named.
   package func isDeclared(_ user: UserIndex) -> Bool {
     tables.packedUsers[Int(user.rawValue)].isDeclared
   }
 
-  /// The settings of a user; those of one never declared are empty.
+  /// A user's settings; empty if only named.
   package func user(_ user: UserIndex) -> UserSettings { tables.user(user.rawValue) }
 
   /// The number of conversations.
@@ -46,18 +45,18 @@ package struct FanoutRecords: SettingsRecords {
     (0..<UInt32(conversationCount)).map { tables.conversationIDs[$0] }
   }
 
-  /// The settings of a conversation; nil for one that was never named.
+  /// A conversation's settings; nil if never named.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
     tables.conversationIDs.index(of: id).map { tables.conversation($0) }
   }
 
-  /// Whether a conversation has settings, or is only named by members or threads.
+  /// Whether a conversation was set, rather than only named.
   package func isDeclared(_ conversation: Identifier) -> Bool {
     guard let index = tables.conversationIDs.index(of: conversation) else { return false }
     return Int(index) < isSet.count && isSet[Int(index)]
   }
 
-  /// Calls `body` with every record of a conversation, in the order of users.
+  /// Calls `body` with a conversation's records, by ascending user.
   package func forEachMember<Failure: Error>(
     of conversation: Identifier,
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
@@ -70,9 +69,9 @@ package struct FanoutRecords: SettingsRecords {
 }
 
 extension FanoutBuilder {
-  /// Builds the engine, and keeps what its tables do not say of the records.
+  /// Builds the engine, and keeps what only the builder knows of the records.
   ///
-  /// - Complexity: that of ``build(threads:cacheBytes:)``.
+  /// - Complexity: as ``build(threads:cacheBytes:)``.
   package consuming func buildRecords() throws(FanoutError) -> FanoutRecords {
     let isSet = isSet
     return FanoutRecords(try build(threads: threads), isSet: isSet)

@@ -1,16 +1,15 @@
 internal import PushModel
 internal import PushSupport
 
-/// The characters of many ids, as a reader of files makes them on one thread for another.
+/// The characters of many ids, for another thread.
 struct IDCharacters: Sendable {
   private(set) var bytes: [UInt8] = []
-  /// The addresses of a text that was added whole, and where it begins in ``bytes``.
+  /// The addresses of a text added whole, and its start in ``bytes``.
   private var text: Range<UInt> = 0..<0
   private var textStart = 0
 
-  /// Adds a text of which many parts will be stored: that costs less than to add each.
-  ///
-  /// The text must stay where it is until ``forgetText()``.
+  /// Adds a text with many ids, which is cheaper than each alone. It must not move until
+  /// ``forgetText()``.
   mutating func add(text: UnsafeRawBufferPointer) {
     guard let start = text.baseAddress else { return }
     self.text = UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(text.count)
@@ -20,9 +19,7 @@ struct IDCharacters: Sendable {
 
   mutating func forgetText() { text = 0..<0 }
 
-  /// Stores an id.
-  ///
-  /// - Returns: where it begins.
+  /// Stores an id and returns its start.
   @inline(__always)
   mutating func store(_ id: UnsafeRawBufferPointer) -> UInt32 {
     let address = UInt(bitPattern: id.baseAddress)
@@ -32,20 +29,20 @@ struct IDCharacters: Sendable {
   }
 }
 
-/// Ids in ``IDCharacters``, their hashes, and their indices in a table of ids.
+/// Ids with their hashes and indices in a table of ids.
 struct IDColumn: Sendable {
-  /// Where the characters of an id are.
+  /// A range of ``IDCharacters``.
   private struct Text: Sendable {
     let start: UInt32
     let count: UInt32
   }
 
-  /// The numbers whose decimal digits the ids are, of all ids or none.
+  /// The numbers whose digits are the ids; all ids are numbers, or none.
   private(set) var numbers: [Int64] = []
   private var texts: [Text] = []
-  /// Empty until ``resolve(_:in:)``, and for numbers.
+  /// Empty for numbers, and until ``resolve(_:in:_:)``.
   private(set) var hashes: [UInt32] = []
-  /// `UInt32.max` for an id that is not known to be in the table; empty until ``resolve(_:in:)``.
+  /// `UInt32.max` for an unknown id; empty until ``resolve(_:in:_:)``.
   private(set) var indices: [UInt32] = []
 
   var count: Int { max(texts.count, numbers.count) }
@@ -57,15 +54,11 @@ struct IDColumn: Sendable {
     texts.append(Text(start: unsafe characters.store(id), count: UInt32(id.count)))
   }
 
-  /// Adds a number as an id.
-  ///
-  /// - Precondition: there are no ids that are texts.
+  /// - Precondition: no id is a text.
   @inline(__always)
   mutating func append(number: Int64) { numbers.append(number) }
 
-  /// Adds numbers as ids.
-  ///
-  /// - Precondition: there are no ids that are texts.
+  /// - Precondition: no id is a text.
   mutating func append(numbers: [Int64]) {
     precondition(texts.isEmpty, "ids are numbers or texts")
     self.numbers.append(contentsOf: numbers)
@@ -89,10 +82,10 @@ struct IDColumn: Sendable {
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(text.count)])
   }
 
-  /// How many ids on the next step is done: the slot or the id asked for is there by then.
+  /// The ids between prefetching a step's memory and reading it.
   private static var distance: Int { 24 }
 
-  /// Hashes the ids, and finds the indices of those that are known.
+  /// Hashes the ids and finds the known ones.
   ///
   /// - Complexity: O(ids); look-ups overlap.
   mutating func resolve(
@@ -121,8 +114,6 @@ struct IDColumn: Sendable {
     (self.hashes, self.indices) = (hashes, indices)
   }
 
-  /// Finds the indices of numbers.
-  ///
   /// - Complexity: O(ids); look-ups overlap.
   private mutating func resolveNumbers(_ slots: NumberIndex.Slots) {
     var indices = [UInt32](repeating: .max, count: count)
@@ -135,12 +126,10 @@ struct IDColumn: Sendable {
   }
 }
 
-/// The ids that a ``FanoutBuilder`` had when it was made, for looking up many at once on another
-/// thread while the builder goes on.
+/// Looks up many of a ``FanoutBuilder``'s ids on another thread while the builder goes on.
 ///
-/// SAFETY: a copy of a table of ids is a version of its own, which the one writer does not disturb;
-/// nothing of it is freed before the engine is built, and a reader of files waits for all its
-/// threads before that.
+/// SAFETY: the copied tables are versions, which the one writer does not disturb. They are freed
+/// only after the engine is built, and readers of files wait for their threads before.
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
@@ -161,7 +150,7 @@ package struct SettingsIDLookup: @unchecked Sendable {
     conversationSlots = conversationNumbers.slots
   }
 
-  /// Hashes the ids of columns, and finds the indices of those that are known.
+  /// Hashes the ids of columns and finds the known ones.
   ///
   /// - Complexity: O(rows); look-ups overlap.
   package func resolve(_ columns: inout MembershipColumns) {

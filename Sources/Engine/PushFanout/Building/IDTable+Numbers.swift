@@ -2,7 +2,7 @@ internal import PushModel
 internal import PushSupport
 
 extension IDTable {
-  /// Adds the decimal digits of numbers, none of which is in the table, as ids.
+  /// Adds the digits of new numbers as ids.
   ///
   /// - Complexity: O(numbers), on several threads.
   mutating func append(digitsOf numbers: [Int64], _ store: PageStore, threads: Int) {
@@ -17,7 +17,7 @@ extension IDTable {
     let byteCounts = Parallel.map(pieceCount, threads: threads) { index in
       piece(index).reduce(0) { $0 + longDigitCount(of: numbers[$1]) }
     }
-    // One piece after the other: the arena is not for several threads.
+    // One by one: the arena is for one thread.
     let offsets = byteCounts.map { $0 == 0 ? 0 : arena.add(byteCount: $0) }
     hasLong = hasLong || byteCounts.contains { $0 > 0 }
     let new = NewIDs(entries: entries, slots: slots, base: arena.base)
@@ -28,29 +28,28 @@ extension IDTable {
   }
 }
 
-/// The number of characters of a number's decimal digits, if they are no short id; otherwise 0.
+/// The number of digits, if the id is not short; otherwise 0.
 private func longDigitCount(of number: Int64) -> Int {
   if (-99_999_999_999_999...999_999_999_999_999).contains(number) { return 0 }
   return unsafe withDigits(number) { $0.count }
 }
 
-/// What several threads write of ids that are added together.
+/// Writes ids that are added together, on several threads.
 ///
-/// SAFETY: each thread writes entries and characters that no other does; slots are taken atomically.
+/// SAFETY: no two threads write the same entries or characters; slots are taken atomically.
 private struct NewIDs: @unchecked Sendable {
   let entries: PagedTable<IDEntry>
   let slots: IDSlots
   let base: UInt
 
-  /// Writes the ids of numbers and their slots.
+  /// Writes ids and slots of the numbers in `items`.
   ///
   /// - Parameters:
-  ///   - items: which of the numbers.
   ///   - firstIndex: the index of the first of all numbers.
-  ///   - offset: that of the first characters of ids that are not short.
+  ///   - offset: where the characters of ids that are not short go.
   func write(_ numbers: [Int64], _ items: Range<Int>, firstIndex: Int, at offset: UInt) {
     var offset = offset
-    // The slots of a group are loaded at the same time.
+    // A group's slots load at the same time.
     var group = InlineArray<16, (hash: UInt32, index: UInt32)>(repeating: (0, 0))
     var count = 0
     for item in items {

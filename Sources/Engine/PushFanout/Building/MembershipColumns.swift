@@ -1,15 +1,13 @@
 internal import Algorithms
 package import PushModel
 
-/// Memberships as columns, as a reader of files makes them on one thread for another to add to a
-/// ``FanoutBuilder``.
+/// Memberships in columns, which one thread reads and another adds to a ``FanoutBuilder``.
 ///
-/// Consecutive memberships of one conversation are a stretch, which names it once.
+/// A stretch is consecutive memberships of one conversation, named once.
 ///
-/// - Memory: about 17 bytes per membership, 24 more for one with a mute or a start, and the text
-///   that they are read from.
+/// - Memory: about 17 bytes per membership, 24 more with a mute or start, and the text.
 package struct MembershipColumns: Sendable {
-  /// What a row says beside the level: milliseconds, 0 for nothing.
+  /// A row's values beside the level, in milliseconds; 0 for none.
   struct Extra: Sendable {
     var row: UInt32
     var saysSince: Bool
@@ -20,38 +18,36 @@ package struct MembershipColumns: Sendable {
   private(set) var characters = IDCharacters()
   var conversations = IDColumn()
   var users = IDColumn()
-  /// The first row of each stretch.
   private var starts: [UInt32] = []
-  /// The bits of each row's ``PackedMember``.
+  /// The bits of ``PackedMember``, by row.
   private(set) var bits: [UInt8] = []
-  /// The rows that are not of the line after that of the row before, ascending, and their lines.
+  /// The rows not on the line after the preceding row's, ascending, and their lines.
   private var lineBreaks: [(row: UInt32, line: UInt32)] = []
   private var nextLine = 1
-  /// The rows that say more than a level, ascending.
+  /// The rows with more than a level, ascending.
   private var extras: [Extra] = []
   private var isStretchOpen = false
 
-  /// Creates columns without memberships.
+  /// Creates empty columns.
   package init() {}
 
-  /// Reserves capacity for rows.
   package mutating func reserveCapacity(_ count: Int) {
     users.reserveCapacity(count)
     bits.reserveCapacity(count)
   }
 
-  /// Says that most ids are parts of a text, which stays where it is until ``forgetText()``.
+  /// Adds a text that most ids are parts of; it must not move until ``forgetText()``.
   package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
 
-  /// Ends what ``add(text:)`` began.
+  /// Ends the use of the text.
   package mutating func forgetText() { characters.forgetText() }
 
   /// Adds a membership without channel levels.
   ///
   /// - Parameters:
-  ///   - since: the start of the membership; nil if it is not written.
+  ///   - since: nil if not written.
   ///   - mutedUntil: `zero` for no mute.
-  ///   - line: the line that says so, from the start of what is read together.
+  ///   - line: counted from the start of the part read.
   package mutating func append(
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,
     level: NotificationLevel, since: Instant?, mutedUntil: Instant, line: Int
@@ -76,11 +72,11 @@ package struct MembershipColumns: Sendable {
     bits.append(packed.bits)
   }
 
-  /// Adds memberships without channel levels whose ids are numbers, those of their decimal digits.
+  /// Adds memberships without channel levels, whose ids are numbers' digits.
   ///
   /// - Parameters:
-  ///   - levels: of all rows, or none.
-  ///   - mutes: milliseconds, -1 for none; of all rows, or none.
+  ///   - levels: of all rows, or empty.
+  ///   - mutes: milliseconds, -1 for none; of all rows, or empty.
   ///   - sinces: as `mutes`.
   /// - Precondition: the columns are empty.
   package mutating func append(
@@ -115,10 +111,10 @@ package struct MembershipColumns: Sendable {
     self.users.append(numbers: users)
   }
 
-  /// Ends the stretch, though the next membership may be of the same conversation.
+  /// Ends the stretch, even if its conversation follows again.
   package mutating func endStretch() { isStretchOpen = false }
 
-  /// Whether an id is that of the conversation that was stored last.
+  /// Whether an id is the last conversation's.
   private func isLast(_ conversation: UnsafeRawBufferPointer) -> Bool {
     unsafe conversations.with(conversations.count - 1, characters) {
       unsafe haveSameBytes($0, conversation)
@@ -144,9 +140,7 @@ package struct MembershipColumns: Sendable {
   /// The user of a row.
   package func user(at row: Int) -> Identifier { users.identifier(row, characters) }
 
-  /// The line of a row.
-  ///
-  /// - Complexity: O(log rows).
+  /// The line of a row, in O(log rows).
   package func line(at row: Int) -> Int {
     let after = lineBreaks.partitioningIndex { $0.row > row }
     if after == 0 { return row + 1 }
@@ -154,9 +148,7 @@ package struct MembershipColumns: Sendable {
     return Int(lineBreak.line) + row - Int(lineBreak.row)
   }
 
-  /// What a row says of the membership, and which fields it has.
-  ///
-  /// - Complexity: O(log rows).
+  /// A row's membership and the fields written, in O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
     let level = NotificationLevel(rawValue: PackedMember(bits: bits[row]).level) ?? .unset
     guard let extra = extras(from: row).first, extra.row == row else {
@@ -169,7 +161,7 @@ package struct MembershipColumns: Sendable {
     )
   }
 
-  /// What rows say beside the level, from `row` on.
+  /// The extras from a row on.
   func extras(from row: Int) -> ArraySlice<Extra> {
     extras[extras.partitioningIndex { $0.row >= row }...]
   }

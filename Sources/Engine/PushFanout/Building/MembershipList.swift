@@ -2,17 +2,14 @@ internal import Algorithms
 internal import PushSupport
 internal import Synchronization
 
-/// Items of conversations in the order in which they were added: the conversation of each run of
-/// consecutive items, and the end of the run.
+/// The runs of consecutive items of one conversation, in the order added.
 struct ConversationRuns: Sendable {
   private(set) var conversations: [UInt32] = []
   private(set) var ends: [UInt32] = []
 
   init() {}
 
-  /// Items in the order of their conversations.
-  ///
-  /// - Parameter ends: the end of each conversation's items; that of the one before for none.
+  /// One run per conversation; an end equal to the preceding one means no items.
   private init(endsOfConversations ends: [UInt32]) {
     for (conversation, end) in ends.enumerated() where Int(end) > count {
       append(UInt32(conversation), count: Int(end) - count)
@@ -21,7 +18,6 @@ struct ConversationRuns: Sendable {
 
   var count: Int { Int(ends.last ?? 0) }
 
-  /// Adds items of a conversation.
   mutating func append(_ conversation: UInt32, count: Int = 1) {
     let end = UInt32(self.count + count)
     if conversations.last == conversation {
@@ -32,13 +28,12 @@ struct ConversationRuns: Sendable {
     }
   }
 
-  /// The items of a run.
   @inline(__always)
   func run(_ index: Int) -> Range<Int> {
     Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
   }
 
-  /// Whether the items of each conversation are beside each other.
+  /// Whether each conversation's items are consecutive.
   func isGrouped(conversationCount: Int) -> Bool {
     var seen = [Bool](repeating: false, count: conversationCount)
     for conversation in conversations {
@@ -48,7 +43,7 @@ struct ConversationRuns: Sendable {
     return true
   }
 
-  /// Shares of the runs, with about as many items each.
+  /// Shares of runs with about equal items.
   func shares(_ shareCount: Int) -> [Range<Int>] {
     var shares: [Range<Int>] = []
     for share in 1...shareCount {
@@ -60,19 +55,17 @@ struct ConversationRuns: Sendable {
     return shares
   }
 
-  /// Distributes the items to slots, those of each conversation beside each other, in the order in
-  /// which they were added, as a counting sort does.
+  /// Groups items by conversation, in the order added, by a counting sort.
   ///
-  /// - Parameter move: stores items in consecutive slots; called on several threads, for slots of
-  ///   its own each time.
-  /// - Returns: the runs of slots, one for each conversation that has any.
+  /// - Parameter move: stores items in consecutive slots; several threads call it, each for its own
+  ///   slots.
+  /// - Returns: one run of slots per conversation with items.
   /// - Complexity: O(items + conversations).
   func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> ConversationRuns {
-    // With fewer items a share than conversations, counting for each share costs more than it
-    // gains.
+    // Counting per share does not pay off with fewer items in it than conversations.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
     let shares = shares(shareCount)
     let (starts, ends) = Self.starts(
@@ -90,15 +83,13 @@ struct ConversationRuns: Sendable {
     return ConversationRuns(endsOfConversations: ends)
   }
 
-  /// The number of items of each conversation.
   private func count(_ share: Range<Int>, _ conversationCount: Int) -> [UInt32] {
     var counts = [UInt32](repeating: 0, count: conversationCount)
     for run in share { counts[Int(conversations[run])] += UInt32(self.run(run).count) }
     return counts
   }
 
-  /// The first slot of each share's items in each conversation, and the end of each conversation's
-  /// slots.
+  /// Each share's first slots by conversation, and the conversations' ends.
   private static func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
     let (shareCount, conversationCount) = (starts.count, starts[0].count)
@@ -116,7 +107,7 @@ struct ConversationRuns: Sendable {
   }
 }
 
-/// Memberships in the order in which they were added.
+/// Memberships in the order added.
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
   let users = TableColumn<UInt32>()
@@ -125,7 +116,6 @@ struct MembershipList: Sendable {
 
   var count: Int { users.count }
 
-  /// Adds memberships of a conversation.
   mutating func append(
     _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
@@ -134,33 +124,32 @@ struct MembershipList: Sendable {
     self.bits.append(bits)
   }
 
-  /// Adds members, whose conversations are added with ``append(_:count:)``.
+  /// Adds members; ``append(_:count:)`` adds their conversations.
   func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     self.users.append(users)
     self.bits.append(bits)
   }
 
-  /// Adds the conversation of members.
   mutating func append(_ conversation: UInt32, count: Int) {
     runs.append(conversation, count: count)
   }
 }
 
-/// Elements in pages, which become those of a table without being copied.
+/// Elements in pages that become a table's without being copied.
 ///
 /// SAFETY: one thread appends; others read afterwards.
 @safe final class TableColumn<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
   /// The elements, and room for more.
   private(set) var table = PagedTable<Element>()
-  /// Its own, so that the pages are freed when they do not become those of a table.
+  /// Frees the pages unless a table takes them.
   private let store = PageStore()
   private(set) var count = 0
 
   func append(_ elements: some Collection<Element>) {
     let end = count + elements.count
     while table.count < end {
-      // The pages of a node are made together, but for the first: ``PagedTable/prefetch(_:)`` counts
-      // on it.
+      // After its first, a node's pages are made together, which ``PagedTable/prefetch(_:)`` relies
+      // on.
       let more = min(max(table.count, PagedTable<Element>.pageSize), PagedTable<Element>.nodeSize)
       table.grow(to: table.count + more, store, threads: 1)
     }
@@ -168,9 +157,7 @@ struct MembershipList: Sendable {
     count = end
   }
 
-  /// The elements, in pages that belong to the update in progress of another store.
-  ///
-  /// - Postcondition: there are no elements here.
+  /// Moves the elements to pages of another store's update.
   func take(into other: PageStore) -> PagedTable<Element> {
     table.shrink(to: count, store)
     other.adopt(store)
@@ -182,7 +169,7 @@ struct MembershipList: Sendable {
   }
 }
 
-/// What memberships say beside the level, in the order in which it was added.
+/// Values beside the level, in the order added.
 struct OverrideList: Sendable {
   private(set) var runs = ConversationRuns()
   let records = TableColumn<OverrideRecord>()

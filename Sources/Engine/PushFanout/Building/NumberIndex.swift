@@ -3,21 +3,21 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// The indices of users or conversations by the number whose decimal digits are their id, while
-/// settings are loaded whose ids are numbers: a look-up touches one slot, and makes no digits.
+/// The indices of users or conversations with numbers as ids, while loading: a look-up reads one
+/// slot and makes no digits.
 ///
-/// Small numbers are indices of an array, others are looked up by their hash. The ids of new
-/// numbers are *waiting*: all are added to the table of ids later, on several threads.
+/// Small numbers index an array; others are hashed. New ids are *waiting*: several threads add them
+/// to the table of ids later.
 ///
-/// SAFETY: one thread inserts; a slot's index is written behind its number, and never changes. Slots
-/// that were replaced by more stay until the index is freed, as other threads may read them.
+/// SAFETY: one thread inserts. A slot's index is written after its number and never changes.
+/// Replaced slots stay until the index is freed, as other threads may read them.
 @safe final class NumberIndex: @unchecked Sendable {
-  /// What other threads look up in, while the index grows.
+  /// Looks up on other threads, while the index grows.
   @safe struct Slots: @unchecked Sendable {
     /// By number, an index plus 1, or 0.
     fileprivate var dense: UnsafeMutablePointer<Atomic<UInt32>>?
     fileprivate var denseCount = 0
-    /// A slot has 16 bytes: a number, and behind it an index plus 1, or 0 if it is empty.
+    /// Slots of 16 bytes: a number, then an index plus 1, or 0 if empty.
     fileprivate var memory: UnsafeMutableRawPointer
     fileprivate var capacity: Int
     fileprivate let seed: UInt64
@@ -41,7 +41,6 @@ internal import Synchronization
       unsafe (memory + slot * 16 + 8).assumingMemoryBound(to: Atomic<UInt32>.self)
     }
 
-    /// Whether a number is an index of ``dense``.
     @inline(__always)
     fileprivate func isDense(_ number: Int64) -> Bool {
       UInt64(bitPattern: number) < UInt64(denseCount)
@@ -56,12 +55,12 @@ internal import Synchronization
       }
     }
 
-    /// The index of a number; nil if it is not there, or is being added.
+    /// The index of a number; nil if it is missing or being added.
     @inline(__always)
     func index(of number: Int64) -> UInt32? {
       if isDense(number) {
         let found = unsafe dense.unsafelyUnwrapped[Int(number)].load(ordering: .acquiring)
-        // It may have been added before the array was as large.
+        // A number added before the array grew is hashed.
         if found != 0 { return found - 1 }
       }
       var slot = slot(number)
@@ -75,12 +74,12 @@ internal import Synchronization
       }
     }
 
-    /// Adds a number that is not there to ``dense``.
+    /// Adds a new number to ``dense``.
     fileprivate func putDense(_ number: Int64, _ index: UInt32) {
       unsafe dense.unsafelyUnwrapped[Int(number)].store(index + 1, ordering: .releasing)
     }
 
-    /// Adds a number that is not there, by its hash.
+    /// Adds a new number by its hash.
     fileprivate func put(_ number: Int64, _ index: UInt32) {
       var slot = slot(number)
       while unsafe self.index(slot).pointee.load(ordering: .relaxed) != 0 {
@@ -101,16 +100,15 @@ internal import Synchronization
   }
 
   private(set) var slots: Slots
-  /// How many numbers there are.
   private(set) var count = 0
-  /// The numbers of the last indices, whose ids are not in the table of ids yet.
+  /// The last indices' numbers, not yet in the table of ids.
   private(set) var waiting: [Int64] = []
-  /// About how many numbers there will be.
+  /// About how many numbers will come.
   var expectedCount = 0
   private var hashedCount = 0
-  /// The addresses of memory that is not used any more.
+  /// Memory to free at the end.
   private var replaced: [UInt] = []
-  /// Numbers below this many times the number of users or conversations are indices of an array.
+  /// Numbers below this many times the number of ids index the array.
   private static let sparsity = 4
 
   init() { slots = Slots(capacity: 64, seed: processSeed()) }
@@ -121,10 +119,10 @@ internal import Synchronization
     unsafe free(slots.dense)
   }
 
-  /// Adds a number that is not there.
+  /// Adds a new number.
   ///
-  /// - Parameter isWaiting: whether the table of ids does not have the id yet. Then all indices
-  ///   below are those of ids that it has, or that are waiting.
+  /// - Parameter isWaiting: whether the table of ids lacks the id. Then it has all lower indices,
+  ///   or they are waiting.
   func insert(_ number: Int64, _ index: UInt32, isWaiting: Bool) {
     count += 1
     if isWaiting { waiting.append(number) }
@@ -135,13 +133,13 @@ internal import Synchronization
     slots.put(number, index)
   }
 
-  /// The waiting numbers, which wait no longer.
+  /// Removes and returns the waiting numbers.
   func takeWaiting() -> [Int64] {
     defer { waiting = [] }
     return waiting
   }
 
-  /// Makes the array so large that it has a number, if there are enough numbers for that.
+  /// Grows the array to hold a number, if there are enough numbers.
   private func makeDense(_ number: Int64) {
     guard number >= slots.denseCount,
       number < Self.sparsity * max(count, expectedCount) + 4096
@@ -168,7 +166,7 @@ internal import Synchronization
   }
 }
 
-/// Memory that is all zero, to be freed with `free`.
+/// Zeroed memory for `free`.
 private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
   return unsafe memory

@@ -1,11 +1,10 @@
 internal import PushSupport
 
 extension TableWriter {
-  /// Stores memberships listed in any order with their conversations, sorted by user. Of several
-  /// for one user the last counts.
+  /// Stores memberships, sorted by user; a user's last one counts.
   ///
-  /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members are
-  ///   not listed in the order of users; on several threads.
+  /// - Complexity: O(memberships), or O(memberships log members) where members are not in order; on
+  ///   several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
     let list = memberships
     let runs = grouped(list.runs, threads) {
@@ -24,10 +23,9 @@ extension TableWriter {
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
-  /// Stores what memberships say beside the level with their conversations, sorted by user and
-  /// kind. Of several records for one user and kind the last counts.
+  /// Stores values beside the level, sorted by user and kind; the last of a kind counts.
   ///
-  /// - Complexity: as for ``storeMembers(_:threads:)``.
+  /// - Complexity: as ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
     guard overrides.count > 0 else { return }
     let list = overrides
@@ -42,12 +40,12 @@ extension TableWriter {
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
-  /// Brings the items of each conversation beside each other.
+  /// Groups items by conversation.
   ///
   /// - Parameters:
-  ///   - take: uses items where they are, as each conversation's are beside each other already.
-  ///   - move: makes room, and returns what moves items to slots; called on several threads.
-  /// - Returns: one run of slots for each conversation that has any.
+  ///   - take: uses items that are grouped already.
+  ///   - move: makes room, and returns what several threads call to move items to slots.
+  /// - Returns: one run of slots per conversation with items.
   private func grouped(
     _ runs: ConversationRuns, _ threads: Int, take: () -> Void,
     move: () -> @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
@@ -61,7 +59,7 @@ extension TableWriter {
     return runs.distribute(conversationCount: conversationCount, threads: threads, move())
   }
 
-  /// Makes the pages of all rows belong to the update: they are written directly.
+  /// Makes all rows' pages the update's, as they are written directly.
   private func ownConversations() {
     let pageSize = PagedTable<ConversationRow>.pageSize
     for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
@@ -70,10 +68,10 @@ extension TableWriter {
   }
 }
 
-/// The slots of all members and the rows of their conversations, for writing on several threads.
+/// All members' slots and their rows, for several threads.
 ///
-/// SAFETY: all pages belong to the update in progress, the tables are not used otherwise meanwhile,
-/// and each thread accesses slots and rows that no other does.
+/// SAFETY: all pages belong to the update, nothing else uses the tables meanwhile, and no two
+/// threads access the same slots or rows.
 private struct MemberSlots: @unchecked Sendable {
   let rows: PagedTable<ConversationRow>
   let users: PagedTable<UInt32>
@@ -85,8 +83,7 @@ private struct MemberSlots: @unchecked Sendable {
     packed = tables.packedMembers
   }
 
-  /// Sorts the members of a conversation by user, and completes its row. Earlier records of the
-  /// same user are removed.
+  /// Sorts members by user, keeps each user's last record, and completes the row.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.start = UInt32(range.lowerBound)
     row.capacity = UInt32(range.count)
@@ -109,7 +106,7 @@ private struct MemberSlots: @unchecked Sendable {
     unsafe withSlots(range, inOrderOf: { users[$0] }) { (sorted) -> Void in
       for index in sorted.indices {
         let user = unsafe SortKey.user(sorted[index])
-        // Records of the same user are in the order in which they were added.
+        // A user's records are in the order added.
         if unsafe index + 1 < sorted.count && SortKey.user(sorted[index + 1]) == user { continue }
         users.update(range.lowerBound + count, user)
         packed.update(
@@ -121,9 +118,9 @@ private struct MemberSlots: @unchecked Sendable {
   }
 }
 
-/// The slots of all overrides and the rows of their conversations.
+/// All overrides' slots and their rows.
 ///
-/// SAFETY: as of ``MemberSlots``.
+/// SAFETY: as ``MemberSlots``.
 private struct OverrideSlots: @unchecked Sendable {
   let rows: PagedTable<ConversationRow>
   let records: PagedTable<OverrideRecord>
@@ -133,8 +130,7 @@ private struct OverrideSlots: @unchecked Sendable {
     records = tables.overrides
   }
 
-  /// Sorts the overrides of a conversation's members, and completes its row. Earlier records of the
-  /// same user and kind are removed.
+  /// Sorts overrides, keeps the last of each user and kind, and completes the row.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.overrideStart = UInt32(range.lowerBound)
     row.overrideCount = UInt32(sort(range))
@@ -155,7 +151,7 @@ private struct OverrideSlots: @unchecked Sendable {
     if isAscending { return range.count }
     let old = range.map { records[$0] }
     var count = 0
-    // The last record of each kind of the user at hand.
+    // The user's last record of each kind.
     var kinds = [OverrideRecord.none, .none, .none, .none]
     unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
       for index in sorted.indices {
@@ -175,7 +171,7 @@ private struct OverrideSlots: @unchecked Sendable {
   }
 }
 
-/// A user, and a slot with it.
+/// A user above a slot.
 private enum SortKey {
   @inline(__always)
   static func user(_ key: UInt64) -> UInt32 { UInt32(key >> 32) }
@@ -183,8 +179,7 @@ private enum SortKey {
   static func slot(_ key: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: key)) }
 }
 
-/// Calls `body` with a ``SortKey`` for each slot of a range, in the order of users; slots of the
-/// same user ascend.
+/// Calls `body` with a ``SortKey`` per slot, by user and slot.
 ///
 /// - Complexity: O(slots).
 private func withSlots(
@@ -208,7 +203,7 @@ private func withSlots(
   }
 }
 
-/// Sorts by insertion.
+/// Insertion sort.
 private func sortFew(_ keys: UnsafeMutableBufferPointer<UInt64>) {
   for index in 1..<max(1, keys.count) {
     let key = unsafe keys[index]
@@ -221,8 +216,7 @@ private func sortFew(_ keys: UnsafeMutableBufferPointer<UInt64>) {
   }
 }
 
-/// Sorts by the eight bits of users at a time, least significant first. Keys of the same user keep
-/// their order.
+/// Stable radix sort by users, eight bits at a time.
 private func sortByDigits(
   _ keys: inout UnsafeMutableBufferPointer<UInt64>,
   _ other: inout UnsafeMutableBufferPointer<UInt64>
@@ -251,7 +245,7 @@ private func sortByDigits(
 }
 
 extension PagedTable {
-  /// Replaces elements from `index` on by some of another table.
+  /// Copies elements of another table to `index` and on.
   fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
     if items.count == 1 { return update(index, source[items.lowerBound]) }
     unsafe source.forEachChunk(items) { (offset, elements) -> Void in
@@ -261,9 +255,9 @@ extension PagedTable {
 }
 
 extension PagedTable where Element == ConversationRow {
-  /// Changes the rows of the conversations that have slots, on several threads.
+  /// Changes the rows of conversations with slots, on several threads.
   ///
-  /// - Parameter runs: the slots of each, once.
+  /// - Parameter runs: one per conversation.
   fileprivate func forEachRow(
     of runs: ConversationRuns, threads: Int,
     _ body: @Sendable (inout ConversationRow, _ slots: Range<Int>) -> Void

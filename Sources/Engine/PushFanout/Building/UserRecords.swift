@@ -2,32 +2,31 @@ internal import Algorithms
 package import PushModel
 package import QuietTime
 
-/// Records of users without devices, as a reader of files makes them on one thread for another to
-/// add to a ``FanoutBuilder``.
+/// Users without devices, which one thread reads and another adds to a ``FanoutBuilder``.
 ///
-/// Their quiet settings are listed once, for all records that a thread makes one after the other.
+/// A thread lists its quiet settings once for successive records.
 ///
-/// - Memory: about 24 bytes per user, and the text that they are read from.
+/// - Memory: about 24 bytes per user, and the text.
 package struct UserRecords: Sendable {
   private(set) var characters = IDCharacters()
   var ids = IDColumn()
   private(set) var packed: [PackedUser] = []
-  /// The index of each user's quiet settings in ``quiet``.
+  /// Each user's index in ``quiet``.
   private(set) var quietIndices: [UInt32] = []
   private(set) var quiet: QuietSettingsList.Listed
   private var list: QuietSettingsList
-  /// The rows with an app duration, ascending, and its end.
+  /// Rows with an app duration, ascending, and its end in milliseconds.
   private var mutes: [(row: Int, until: Int64)] = []
 
-  /// Creates records without users.
+  /// Creates empty records.
   ///
-  /// - Parameter list: that of the thread, to be taken back with ``takeList()``.
+  /// - Parameter list: the thread's; ``takeList()`` returns it.
   package init(_ list: consuming QuietSettingsList = QuietSettingsList()) {
     quiet = list.settings
     self.list = list
   }
 
-  /// The list, for the next records of the thread; to these no user can be added any more.
+  /// Takes the list for the thread's next records; no user can be added to these any more.
   package mutating func takeList() -> QuietSettingsList {
     quiet = list.settings
     var taken = QuietSettingsList()
@@ -38,21 +37,20 @@ package struct UserRecords: Sendable {
   /// The number of users.
   package var count: Int { ids.count }
 
-  /// Says that most ids are parts of a text, which stays where it is until ``forgetText()``.
+  /// Adds a text that most ids are parts of; it must not move until ``forgetText()``.
   package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
 
-  /// Ends what ``add(text:)`` began.
+  /// Ends the use of the text.
   package mutating func forgetText() { characters.forgetText() }
 
-  /// Settings without an app duration that a user was added with, for others of the same list.
+  /// Settings without an app duration, for other users of the list.
   package struct Shared: BitwiseCopyable, Sendable {
     fileprivate let packed: PackedUser
     fileprivate let quiet: UInt32
   }
 
-  /// Adds a user.
+  /// Adds a user and returns the settings, if others can share them.
   ///
-  /// - Returns: the settings, if other users can share them.
   /// - Precondition: the settings list no devices.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {
     assert(user.devices == nil, "devices are not kept")
@@ -61,7 +59,7 @@ package struct UserRecords: Sendable {
     return shared
   }
 
-  /// Adds a user with the settings of another.
+  /// Adds a user with shared settings.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ settings: Shared) {
     append(settings)
     unsafe ids.append(id, &characters)
@@ -81,9 +79,9 @@ package struct UserRecords: Sendable {
     quietIndices.append(settings.quiet)
   }
 
-  /// Adds users whose ids are numbers, those of their decimal digits.
+  /// Adds users whose ids are numbers' digits.
   ///
-  /// - Precondition: the list is empty, and no settings list devices.
+  /// - Precondition: these records are empty, and no settings list devices.
   package mutating func append(numbers: [Int64], _ user: (Int) -> UserSettings) {
     for row in numbers.indices { _ = append(settings: user(row), row) }
     ids.append(numbers: numbers)
@@ -98,9 +96,7 @@ package struct UserRecords: Sendable {
       quiet[Int(quietIndices[row])], mutedUntil: mute(at: row))
   }
 
-  /// The end of a row's app duration, 0 for none.
-  ///
-  /// - Complexity: O(log rows) for a user who has one.
+  /// The end of a row's app duration in milliseconds, 0 for none; O(log rows).
   func mute(at row: Int) -> Int64 {
     guard packed[row].hasMute else { return 0 }
     return mutes[mutes.partitioningIndex { $0.row >= row }].until
