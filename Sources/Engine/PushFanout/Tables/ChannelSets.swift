@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// The distinct sets of levels by channel, of which there are few.
+/// The few distinct sets of levels by channel.
 struct ChannelSets {
   private var sets: [[Identifier: NotificationLevel]] = [[:]]
   private var indices: [[Identifier: NotificationLevel]: UInt32] = [[:]: 0]

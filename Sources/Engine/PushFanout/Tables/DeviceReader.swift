@@ -1,9 +1,9 @@
 internal import CPushKernels
 internal import PushModel
 
-/// Reads devices without counting references or making an array per user.
+/// Reads devices without references or an array per user.
 ///
-/// SAFETY: valid as long as a version of the tables is retained.
+/// SAFETY: valid while a version of the tables is retained.
 struct DeviceReader: @unchecked Sendable {
   private(set) var rules = RuleSet.easemob
   /// RongCloud's background grace, in milliseconds.
@@ -20,7 +20,7 @@ struct DeviceReader: @unchecked Sendable {
     names = tables.deviceNames.reader
   }
 
-  /// The UTF-8 of the default device's id, never freed.
+  /// Never freed.
   // SAFETY: written once, by the initializer.
   private nonisolated(unsafe) static let defaultID: UnsafeRawBufferPointer = {
     let text = Array(Device.default.id.text.utf8)
@@ -31,7 +31,6 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Listed devices
 
-  /// Whether devices are listed; if not, the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool { lists.hasOwn(user) }
 
@@ -50,14 +49,14 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Values
 
-  /// The UTF-8 of a device's id; nil stands for the default device.
+  /// The id's UTF-8; nil means the default device.
   @inline(__always)
   func id(of record: DeviceRecord?) -> UnsafeRawBufferPointer {
     guard let record else { return unsafe Self.defaultID }
     return unsafe names.characters(record.id)
   }
 
-  /// A device; nil stands for the default one.
+  /// Nil means the default device.
   func device(_ record: DeviceRecord?) -> Device {
     guard let record else { return .default }
     return Device(
@@ -70,8 +69,8 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Targets
 
-  /// Calls `body` with each device that a push or local notification goes to, in listed order; with
-  /// nil for the default device.
+  /// Calls `body` with each target of a push or local notification, in listed order; nil is the
+  /// default device.
   ///
   /// - Complexity: O(devices).
   @inline(__always)

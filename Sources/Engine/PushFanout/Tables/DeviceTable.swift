@@ -1,10 +1,9 @@
-/// The listed devices of users; other users have `Device.default`.
+/// The listed devices of users, in consecutive records.
 ///
-/// A user's records are consecutive. A free run is reused for a user with as many devices.
+/// A freed run is reused for a user with as many devices.
 struct DeviceTable {
   private(set) var lists: DeviceLists
-  /// By number of records, the first free run's start plus one; 0 for none.
-  /// ``DeviceRecord/nextFree`` links runs of a size.
+  /// By size, the first free run's start plus one, linked by ``DeviceRecord/nextFree``; 0 for none.
   private var freeRuns: InlineArray<16, UInt32>
 
   init<Visitor: TableVisitor & ~Copyable>(
@@ -30,11 +29,11 @@ struct DeviceTable {
     lists.lists.set(Int(user), DeviceLists.defaultDevice, store)
   }
 
-  /// Replaces the devices of a user.
+  /// Replaces a user's devices.
   ///
   /// - Parameters:
-  ///   - records: only the last one has ``DeviceRecord/isLast``.
-  ///   - limit: the number of records must stay below it.
+  ///   - records: only the last has ``DeviceRecord/isLast``.
+  ///   - limit: the bound of the record count.
   /// - Returns: false for too many records.
   mutating func set(
     _ records: [DeviceRecord], of user: UInt32, userCount: Int, limit: Int, _ store: PageStore
@@ -57,7 +56,6 @@ struct DeviceTable {
     return true
   }
 
-  /// Writes records to a free run, or appends them.
   private mutating func room(
     for records: [DeviceRecord], limit: Int, _ store: PageStore
   ) -> Int? {
@@ -80,7 +78,7 @@ struct DeviceTable {
     }
   }
 
-  /// Frees a user's records for reuse.
+  /// Makes a user's records reusable.
   private mutating func freeRun(of user: UInt32, _ store: PageStore) {
     let size = lists.count(of: user)
     guard let first = lists.first(of: user), size < freeRuns.count else { return }
@@ -108,15 +106,14 @@ struct DeviceTable {
 }
 
 struct DeviceLists {
-  /// By user, ``defaultDevice``, ``noDevice`` or a ``list(first:)``. Empty while no user lists
-  /// devices.
+  /// By user, one of the following values; empty while no user lists devices.
   fileprivate(set) var lists = PagedTable<UInt32>()
   fileprivate(set) var records = PagedTable<DeviceRecord>()
 
   fileprivate static let defaultDevice: UInt32 = 0
   fileprivate static let noDevice: UInt32 = 1
   fileprivate static func list(first: Int) -> UInt32 { UInt32(first + 2) }
-  /// The bound of the elements of ``lists``.
+  /// The bound of ``lists``' elements.
   static func limit(records: Int) -> Int { records + 2 }
 
   init() {}
@@ -126,7 +123,7 @@ struct DeviceLists {
     self.records = records
   }
 
-  /// Whether devices are listed; if not, the user has `Device.default`.
+  /// If false, the user has `Device.default`.
   @inline(__always)
   func hasOwn(_ user: UInt32) -> Bool {
     lists.count > 0 && lists[Int(user)] != Self.defaultDevice

@@ -1,9 +1,8 @@
-/// How much of a structure its `checkInvariants` examines.
+/// How much of a structure is checked.
 enum InvariantScope {
-  /// Every element: linear, for tests.
+  /// Everything: linear, for tests.
   case all
-  /// At most ``sampleSize`` consecutive elements of each table. Successive numbers, such as those
-  /// of updates, select successive ranges.
+  /// At most ``sampleSize`` elements per table; successive numbers select successive ranges.
   case sample(UInt64)
 
   static let sampleSize = 64
@@ -20,7 +19,6 @@ enum InvariantScope {
   }
 }
 
-/// Runs a check in debug builds only.
 @inline(__always)
 func checkInDebugBuilds(_ check: () -> Void) {
   assert(

@@ -1,10 +1,9 @@
 internal import PushModel
 
-/// One value of a member besides the level, stored when the tables were built.
+/// One value of a member besides the level, as built.
 ///
-/// A conversation's records are consecutive, sorted by user and kind, and never change. A member
-/// set later has ``PackedMember/isChanged`` and its values in the maps of ``Tables``; its old
-/// records, and those of users who left, are not read.
+/// A conversation's records are consecutive, sorted by user and kind, and never change. Those of
+/// members who left or have ``PackedMember/isChanged`` are not read.
 struct OverrideRecord: BitwiseCopyable {
   enum Kind: UInt32 {
     case since = 1
@@ -12,7 +11,7 @@ struct OverrideRecord: BitwiseCopyable {
     case channels = 3
   }
 
-  /// The kind's position in ``high``; a value has 62 bits.
+  /// Values have 62 bits, below the kind.
   private static let kindShift: UInt32 = 30
 
   let user: UInt32
@@ -32,15 +31,14 @@ struct OverrideRecord: BitwiseCopyable {
 
   static let none = OverrideRecord()
 
-  /// Milliseconds, or the index of a set of channel levels.
+  /// Milliseconds, or an index in ``Tables/channelSets``.
   @inline(__always)
   var value: Int64 { Int64(high & (1 << Self.kindShift - 1)) << 32 | Int64(low) }
 
-  /// The raw value of the ``Kind``; 0 in ``none``.
+  /// A ``Kind``; 0 in ``none``.
   @inline(__always)
   var rawKind: UInt32 { high >> Self.kindShift }
 
-  /// The sort key.
   var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
 
   @inline(__always)
@@ -50,16 +48,16 @@ struct OverrideRecord: BitwiseCopyable {
 /// A membership as the tables store it.
 struct MemberRecord {
   var packed: PackedMember
-  /// In milliseconds; 0 for always.
+  /// Milliseconds; 0 for always.
   var since: Int64 = 0
-  /// In milliseconds; 0 for none.
+  /// Milliseconds; 0 for none.
   var mutedUntil: Int64 = 0
   /// The index in ``Tables/channelSets``.
   var channels: UInt32 = 0
 
   init(_ packed: PackedMember) { self.packed = packed }
 
-  /// Takes a value over, if the packed record has its kind.
+  /// Takes a value that the packed record announces.
   fileprivate mutating func take(_ record: OverrideRecord) {
     switch OverrideRecord.Kind(rawValue: record.rawKind) {
     case .since: if packed.hasSince { since = record.value }
@@ -72,8 +70,6 @@ struct MemberRecord {
 }
 
 extension Tables {
-  /// The membership in a slot.
-  ///
   /// - Complexity: O(log overrides); O(1) without overrides.
   func record(at slot: Int, _ conversation: UInt32, _ row: ConversationRow) -> MemberRecord {
     let packed = PackedMember(bits: packedMembers[slot])
@@ -84,7 +80,7 @@ extension Tables {
     return cursor.record(packed, of: user)
   }
 
-  /// The membership of a member with ``PackedMember/isChanged``.
+  /// Requires ``PackedMember/isChanged``.
   func changedRecord(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32
   ) -> MemberRecord {
@@ -98,7 +94,7 @@ extension Tables {
     return record
   }
 
-  /// Calls `body` with a conversation's memberships, by ascending user.
+  /// Calls `body` by ascending user.
   ///
   /// - Complexity: O(members).
   func forEachMember<Failure: Error>(
@@ -118,18 +114,18 @@ extension Tables {
   }
 }
 
-/// Reads a conversation's overrides forward, by ascending user.
+/// Reads a conversation's overrides by ascending user.
 ///
-/// SAFETY: used only while the version of the tables is retained.
+/// SAFETY: used while a version of the tables is retained.
 @safe struct OverrideCursor {
   private let table: PagedTable<OverrideRecord>
-  /// The records behind the current chunk.
+  /// The records behind the chunk.
   private var rest: Range<Int>
-  /// The next record, or ``OverrideRecord/none``, and the number left in the chunk.
+  /// The next record or ``OverrideRecord/none``, and the number left in the chunk.
   private var next: UnsafePointer<OverrideRecord>
   private var count: Int
 
-  /// Holds ``OverrideRecord/none``; never freed.
+  /// ``OverrideRecord/none``, never freed.
   // SAFETY: written once, by the initializer.
   nonisolated(unsafe) private static let end: UnsafePointer<OverrideRecord> = {
     let end = UnsafeMutablePointer<OverrideRecord>.allocate(capacity: 1)
@@ -137,7 +133,6 @@ extension Tables {
     return unsafe UnsafePointer(end)
   }()
 
-  /// Starts at the records of a user.
   init(_ tables: borrowing Tables, _ row: ConversationRow, from user: UInt32 = 0) {
     table = tables.overrides
     var range = row.overrides
@@ -163,13 +158,11 @@ extension Tables {
     rest.removeFirst(chunk.count)
   }
 
-  /// The next record; ``OverrideRecord/none`` at the end.
+  /// ``OverrideRecord/none`` at the end.
   @inline(__always)
   var record: OverrideRecord { unsafe next.pointee }
 
-  /// Advances by 0 or 1 records.
-  ///
-  /// - Precondition: a step of 1 needs a next record.
+  /// - Precondition: a step is 0, or 1 with a next record.
   @inline(__always)
   mutating func advance(by step: Int) {
     unsafe next += step
@@ -177,9 +170,7 @@ extension Tables {
     if count == 0 { readOn() }
   }
 
-  /// The membership of a user without ``PackedMember/isChanged``.
-  ///
-  /// - Precondition: users ascend from call to call.
+  /// - Precondition: users ascend from call to call, without ``PackedMember/isChanged``.
   mutating func record(_ packed: PackedMember, of user: UInt32) -> MemberRecord {
     var found = MemberRecord(packed)
     guard packed.hasOverrides else { return found }
@@ -193,7 +184,7 @@ extension Tables {
 }
 
 extension PagedTable where Element == OverrideRecord {
-  /// The number of records of earlier users in the range.
+  /// The number of earlier users' records.
   fileprivate func insertionRank(of user: UInt32, in range: Range<Int>) -> Int {
     var low = 0
     var high = range.count

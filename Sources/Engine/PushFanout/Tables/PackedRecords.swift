@@ -1,17 +1,16 @@
 internal import PushModel
 internal import QuietTime
 
-/// A user's settings except quiet hours, in 32 bits: the app level, a level per kind of
-/// conversation, and flags.
+/// A user's levels and flags in 32 bits.
 struct PackedUser: BitwiseCopyable, Equatable {
   private(set) var bits: UInt32 = 0
 
-  /// False for a user who is only known by id.
+  /// False if only the id is known.
   var isDeclared: Bool {
     get { has(31) }
     set { set(31, newValue) }
   }
-  /// Whether ``Tables/userMutes`` has the end of an app duration.
+  /// Whether ``Tables/userMutes`` has an entry.
   var hasMute: Bool {
     get { has(30) }
     set { set(30, newValue) }
@@ -29,23 +28,23 @@ struct PackedUser: BitwiseCopyable, Equatable {
     set { set(27, newValue) }
   }
 
-  /// The app level's raw value (E-20).
+  /// The raw app level (E-20).
   var level: UInt8 { level(at: 0) }
-  /// The raw level for a kind of conversation.
+  /// The raw level for a kind.
   @inline(__always)
   func level(kind: Int) -> UInt8 { level(at: Self.levelShift(kind: kind)) }
-  /// The level at bit 0 or ``levelShift(kind:)``.
+  /// - Parameter shift: 0, or a ``levelShift(kind:)``.
   @inline(__always)
   func level(at shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: bits >> shift & 7) }
   static func levelShift(kind: Int) -> UInt32 { UInt32(3 + 3 * kind) }
-  /// 0 if all levels are valid: 6 and 7 are not.
+  /// 0 if no level is 6 or 7.
   @inline(__always)
   var invalidLevels: UInt32 { bits >> 2 & bits >> 1 & 0o111_111_111 }
 
   init() {}
 
   init(_ user: UserSettings) {
-    // Quiet hours, zone and devices have tables of their own.
+    // Other tables hold quiet hours, zone and devices.
     let (
       level, _, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
       localHandledByApp, _
@@ -61,7 +60,7 @@ struct PackedUser: BitwiseCopyable, Equatable {
     self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
-  /// The settings, except devices.
+  /// All settings but devices.
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
     settings.level = NotificationLevel(rawValue: level) ?? .unset
@@ -93,10 +92,10 @@ struct PackedMember: BitwiseCopyable, Equatable {
     get { level(Self.levelMask) }
     set { bits = bits & ~Self.levelMask | newValue }
   }
-  /// The level under a mask; a mask of 0 hides it.
+  /// The level; a mask of 0 hides it.
   @inline(__always)
   func level(_ mask: UInt8) -> UInt8 { bits & mask }
-  /// 0 if the level is valid: 6 and more are not.
+  /// 0 if the level is below 6.
   @inline(__always)
   var invalidLevel: UInt8 { bits & 0x08 | bits >> 2 & bits >> 1 & 1 }
   @inline(__always)
@@ -104,19 +103,17 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var hasMute: Bool { bits & 0x10 != 0 }
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }
-  /// Whether there is a mute, a start of membership or channel levels.
   var hasOverrides: Bool { bits & 0x70 != 0 }
-  /// Whether overrides were set after the build: then the maps of ``Tables`` have them, not
-  /// ``Tables/overrides``.
+  /// Whether the maps of ``Tables`` have the overrides, rather than ``Tables/overrides``.
   var isChanged: Bool { bits & 0x80 != 0 }
-  /// Any override except an unchanged start of membership.
+  /// Any override but an unchanged start.
   static let beyondSince: UInt8 = 0xD0
   static let sinceBit: UInt8 = 0x20
 
-  /// Whether an unchanged start of membership is the only override.
+  /// Whether an unchanged start is the only override.
   var hasOnlySince: Bool { bits & (Self.beyondSince | Self.sinceBit) == Self.sinceBit }
 
-  /// The same membership, as set after the build.
+  /// The membership as set after the build.
   var changed: PackedMember { hasOverrides ? PackedMember(bits: bits | 0x80) : self }
 
   init(bits: UInt8) { self.bits = bits }
@@ -132,32 +129,33 @@ struct PackedMember: BitwiseCopyable, Equatable {
   }
 }
 
-/// A conversation, and the slots of its members in ascending order of users.
+/// A conversation and its members' slots, by ascending user.
 struct ConversationRow: BitwiseCopyable {
   var start: UInt32 = 0
   var count: UInt32 = 0
-  /// Slots reserved from `start` on.
+  /// Reserved slots.
   var capacity: UInt32 = 0
-  /// The parent's index plus one; 0 for none.
+  /// The parent's index plus 1; 0 for none.
   var parent: UInt32 = 0
-  /// The index of the channel defaults; 0 is the empty set.
+  /// The index in ``Tables/channelSets``.
   var channels: UInt32 = 0
-  /// Counts changes of the members or settings.
+  /// Counts changes of members or settings.
   var revision: UInt32 = 0
-  /// The second, rounded up, from which on no membership of ``overrides`` begins; `.max` if it does
-  /// not fit.
+  /// The second, rounded up, from which on no membership of ``overrides`` begins; `.max` above
+  /// that.
   var startsUntil: UInt32 = 0
   var kind = UInt8(ConversationKind.group.ordinal)
   var level: UInt8 = 0
-  /// Whether any member ever had overrides.
+  /// Whether any member ever had some.
   var hasOverrides = false
-  /// Initialized padding: rows are written to files.
+  /// Initialized padding, as files hold rows.
   private var unused: UInt8 = 0
+  /// The range in ``Tables/overrides``.
   var overrideStart: UInt32 = 0
   var overrideCount: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
-  /// Whether a membership in ``Tables/overrides`` may begin after an instant in milliseconds.
+  /// Whether a membership may begin after an instant in milliseconds, by ``Tables/overrides``.
   @inline(__always)
   func hasStart(after instant: Int64) -> Bool {
     instant < Int64(startsUntil) * 1000 || startsUntil == .max
@@ -165,10 +163,11 @@ struct ConversationRow: BitwiseCopyable {
   var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 
-/// One of a user's devices.
+/// A device of a user.
 struct DeviceRecord: BitwiseCopyable {
+  /// The index in ``Tables/deviceNames``.
   var id: UInt32
-  /// The name's index plus one; 0 for none.
+  /// The name's index plus 1; 0 for none.
   var notifier: UInt32
   /// Milliseconds; -1 for none.
   var backgroundSince: Int64
@@ -176,11 +175,10 @@ struct DeviceRecord: BitwiseCopyable {
   var state: UInt8
   var hasToken: Bool
   var isLast: Bool
-  /// Initialized padding, as in ``ConversationRow``.
+  /// Initialized padding.
   private var unused: UInt32 = 0
 
-  /// In the first record of a free run, the next run's start plus one. It shares a field, as
-  /// snapshots have none for it.
+  /// In a free run's first record, the next run's start plus 1. Snapshots have no field of its own.
   var nextFree: UInt32 {
     get { UInt32(backgroundSince) }
     set { backgroundSince = Int64(newValue) }
@@ -225,20 +223,20 @@ extension Device.Kind {
 }
 
 extension DeviceRecord {
-  /// `Device.default`, which the tables do not contain.
+  /// Not in the tables.
   static let `default` = DeviceRecord(
     id: 0, notifier: 0, backgroundSince: -1, kind: Device.default.kind.ordinal,
     state: Device.default.state.ordinal, hasToken: Device.default.hasToken, isLast: true)
 }
 
-/// A desktop without a token that presence adds to a user's devices.
+/// A desktop without a token that presence adds.
 enum UserPresence {
-  /// The user was never named in presence.
+  /// Never named in presence.
   case none
   case loggedOut
   case foreground
 
-  /// The record, which the tables do not contain.
+  /// Not in the tables.
   var device: DeviceRecord? {
     let state: Device.State
     switch self {

@@ -1,10 +1,10 @@
-/// Whose settings changed, in order: cached states follow it from version to version.
+/// Whose settings changed, in order, which cached states follow.
 ///
-/// Versions share pages. Once ``newer`` is full, the older half is discarded.
+/// Versions share pages. When ``newer`` is full, ``older`` is discarded.
 struct SettingsLog {
   struct Entry {
     var user: UInt32
-    /// ``everywhere`` for the user's own settings.
+    /// ``everywhere`` for a user's own settings.
     var conversation: UInt32
   }
 
@@ -13,7 +13,7 @@ struct SettingsLog {
   /// Entries per half.
   private static let limit = 1 << 18
 
-  /// The position of the first entry kept.
+  /// The first entry's position.
   private(set) var start = 0
   private var older = PagedTable<UInt64>()
   private var newer = PagedTable<UInt64>()
@@ -22,7 +22,7 @@ struct SettingsLog {
 
   var byteCount: Int { older.byteCount + newer.byteCount }
 
-  /// - Precondition: the position is in ``start`` ..< ``end``.
+  /// - Precondition: ``start`` <= position < ``end``.
   subscript(position: Int) -> Entry {
     let index = position - start
     let bits = index < older.count ? older[index] : newer[index - older.count]
@@ -40,7 +40,7 @@ struct SettingsLog {
     newer.append(UInt64(entry.user) << 32 | UInt64(entry.conversation), store)
   }
 
-  /// Discards all entries; readers of earlier versions cannot follow.
+  /// Discards all; readers of earlier versions cannot follow.
   mutating func removeAll(_ store: PageStore) {
     start = end + 1
     older.removeAll(store)

@@ -11,7 +11,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   /// How ``MemoryReport`` counts a table.
   enum Subject { case none, ids, users, userExtras, conversations, memberships, membershipExtras }
 
-  /// The bytes per page with its header, and the elements per page; nil without pages.
+  /// Bytes with header and elements per page; nil without pages.
   var paging: (byteCount: Int, elementCount: Int)? { properties.paging }
   var subject: Subject { properties.subject }
 
@@ -40,10 +40,10 @@ enum SnapshotPart: UInt32, CaseIterable {
     (PagedTable<Element>.storedPageSize, PagedTable<Element>.pageSize)
   }
 
-  /// Bytes per checksum: whole pages, few enough for a core's cache.
+  /// Bytes per checksum: whole pages that fit a core's cache.
   var blockSize: Int { paging.map { $0.byteCount * 256 } ?? 1 << 18 }
 
-  /// Whether a section has the size of this many elements. Neither number is near overflow.
+  /// Whether the elements need this size; neither is near overflow.
   func canHold(_ elementCount: Int, in byteCount: Int) -> Bool {
     if let paging {
       let pages = (elementCount + paging.elementCount - 1) / paging.elementCount

@@ -1,11 +1,11 @@
 internal import PushModel
 internal import PushSupport
 
-/// Computes the keys of members from the tables.
+/// Computes members' keys.
 ///
-/// A stored key changes by updates only, and holds from the start of the membership on. It is
-/// ``MemberKey/isUnresolved`` for a member with a mute, channel levels or an override set after the
-/// build, and for a user with a mute or listed devices: these are resolved at each instant.
+/// A stored key changes by updates only, and holds from the membership's start on. A mute, channel
+/// levels, a changed override or listed devices make it ``MemberKey/isUnresolved``: it is resolved
+/// at each instant.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct StoredKeys: @unchecked Sendable {
@@ -17,8 +17,7 @@ internal import PushSupport
   private let rules: RuleTables
   private let ruleSet: RuleSet
 
-  /// How many members ahead users are prefetched, even beyond the conversation's end: most are
-  /// smaller.
+  /// Members between prefetch and use, even beyond a conversation's end, as most are smaller.
   private static let ahead = 16
 
   init(_ tables: borrowing Tables) {
@@ -31,7 +30,7 @@ internal import PushSupport
     ruleSet = tables.app.rules
   }
 
-  /// The key of a member for messages to the whole conversation; unresolved in threads.
+  /// The key for messages to the whole conversation; unresolved in threads.
   func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
@@ -40,26 +39,25 @@ internal import PushSupport
       PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
-  /// Prefetches the first members' users; ``write(_:of:_:_:mask:_:)`` prefetches those behind.
+  /// Prefetches the first users; ``write(_:of:_:_:mask:_:)`` prefetches the rest.
   func prefetchFirst(_ slot: Int) {
     for slot in slot..<min(slot + Self.ahead, memberUsers.count) {
       prefetch(Int(memberUsers[slot]))
     }
   }
 
-  /// Computes the keys of members.
+  /// Computes keys.
   ///
   /// - Parameters:
-  ///   - ranks: which members of `row`.
-  ///   - rules: the rules of the kind.
-  ///   - mask: the bits of packed members that apply to the message.
+  ///   - ranks: which members.
+  ///   - mask: the bits of packed members that apply.
   /// - Complexity: O(members).
   func write(
     _ ranks: Range<Int>, of row: ConversationRow, _ kind: ConversationKind, _ rules: StateTables,
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
-    // In a thread a membership of its own may apply, with its start.
+    // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
     let start = Int(row.start)
     var rank = ranks.lowerBound
@@ -99,9 +97,7 @@ internal import PushSupport
 }
 
 extension TableWriter {
-  /// Computes all keys.
-  ///
-  /// - Complexity: O(memberships), on several threads.
+  /// Computes all keys in O(memberships), on several threads.
   func fillKeys(threads: Int) {
     needsKeys = false
     tables.memberKeys.removeAll(store)
@@ -115,24 +111,22 @@ extension TableWriter {
     }
   }
 
-  /// Recomputes the key of a slot.
   func setKey(_ slot: Int, _ row: ConversationRow) {
     guard slot < tables.memberKeys.count else { return }
     let key = StoredKeys(tables).key(slot, row).bits
     if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
   }
 
-  /// Recomputes a member's key, after a change of the user's settings.
+  /// Recomputes a key after a change of the user.
   func setKey(of user: UInt32, in conversation: UInt32) {
     let row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return }
     setKey(Int(row.start) + rank, row)
   }
 
-  /// Writes the keys of all conversations, on several threads.
+  /// Writes all keys, on several threads.
   ///
-  /// SAFETY: the pages belong to the update in progress, and each thread writes slots that no other
-  /// does.
+  /// SAFETY: the pages belong to the update, and no two threads write the same slot.
   private struct AllKeys: @unchecked Sendable {
     let keys: PagedTable<UInt32>
     let conversations: PagedTable<ConversationRow>
@@ -148,7 +142,7 @@ extension TableWriter {
 
     func fill(_ indices: Range<Int>) {
       guard let first = indices.first else { return }
-      // Conversations are mostly stored by index.
+      // Slots are mostly in order of indices.
       stored.prefetchFirst(Int(conversations[first].start))
       for index in indices { fill(index) }
     }

@@ -1,5 +1,4 @@
-/// An operation on all tables, by ``Tables/init(_:app:unknownZones:_:)``. A visitor that only reads
-/// returns its argument.
+/// An operation on all tables. One that only reads returns its argument.
 protocol TableVisitor: ~Copyable {
   associatedtype Failure: Error = Never
 
@@ -10,7 +9,7 @@ protocol TableVisitor: ~Copyable {
   ) throws(Failure) -> PagedTable<Element>
 }
 
-/// A missing table is visited as an empty one.
+/// Missing tables are visited as empty.
 extension TableVisitor where Self: ~Copyable {
   @inline(__always)
   mutating func visit(

@@ -1,15 +1,15 @@
 internal import PushModel
 internal import QuietTime
 
-/// Changes tables and log together, for the one writer.
+/// Changes tables and log, for the one writer.
 @safe final class TableWriter {
   @safe @exclusivity(unchecked) private(set) var tables: Tables
   var log = SettingsLog()
   let store: PageStore
   @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
-  /// Whether new rules require all ``Tables/memberKeys`` to be recomputed.
+  /// Whether rules changed, so that all keys must be recomputed.
   var needsKeys = false
-  /// The maximum number of anything with a 32-bit index; only tests lower it.
+  /// The maximum of 32-bit indices; only tests lower it.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
@@ -22,7 +22,7 @@ internal import QuietTime
     }
   }
 
-  /// Continues with tables that a store allocated.
+  /// - Parameter store: the one that allocated the tables' pages.
   init(_ tables: Tables, _ store: PageStore) {
     self.tables = tables
     self.store = store
@@ -52,7 +52,6 @@ internal import QuietTime
     log.removeAll(store)
   }
 
-  /// The index of a user id, added if new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
     if let index = tables.userIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
@@ -62,7 +61,6 @@ internal import QuietTime
     return index
   }
 
-  /// Adds users without settings for new ids.
   func appendUsers(to count: Int) {
     tables.packedUsers.grow(to: count, repeating: PackedUser(), store)
     tables.schedules.grow(to: count, repeating: 0, store)
@@ -86,7 +84,7 @@ internal import QuietTime
     }
   }
 
-  /// The index of the schedule of quiet settings, added if new.
+  /// The index of a schedule, added if new.
   func schedule(_ settings: QuietSettings) throws(FanoutError) -> UInt32 {
     let index: UInt32
     do throws(ZoneDataError) {
@@ -100,9 +98,7 @@ internal import QuietTime
     return index
   }
 
-  /// Finds the users with an unknown zone.
-  ///
-  /// - Complexity: O(users); O(1) if no settings have such a zone.
+  /// - Complexity: O(users); O(1) without unknown zones.
   func findUnknownZones() {
     tables.unknownZoneUsers = []
     guard tables.scheduleTable.hasUnknownZones else { return }
@@ -119,7 +115,7 @@ internal import QuietTime
     if found != before { tables.unknownZoneUsers = found.sorted() }
   }
 
-  /// Replaces the devices of a user; nil stands for `Device.default`.
+  /// - Parameter devices: nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     guard let devices else { return tables.devices.reset(user, store) }
     let isSet = tables.devices.set(
@@ -146,7 +142,7 @@ internal import QuietTime
 
   // MARK: Conversations
 
-  /// The index of a conversation id, added if new, as a group without members.
+  /// The index of a conversation, added if new, as an empty group.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     if let index = tables.conversationIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
@@ -156,7 +152,7 @@ internal import QuietTime
     return index
   }
 
-  /// Replaces a conversation's settings but not its members.
+  /// Keeps the members.
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
@@ -183,10 +179,8 @@ internal import QuietTime
 
   // MARK: Members
 
-  /// Replaces a membership.
-  ///
   /// - Returns: whether the user was already a member.
-  /// - Complexity: O(log members); O(members) for a new member.
+  /// - Complexity: O(log members); O(members) for a new one.
   func setMember(
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
@@ -240,7 +234,7 @@ internal import QuietTime
     row.count += 1
   }
 
-  /// Moves the members to twice the slots; the old ones stay unused.
+  /// Doubles the slots in another place; old ones stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
@@ -259,7 +253,6 @@ internal import QuietTime
     row.capacity = UInt32(capacity)
   }
 
-  ///
   /// - Returns: whether the user was a member.
   /// - Complexity: O(members).
   func removeMember(_ user: UInt32, of conversation: UInt32) -> Bool {

@@ -1,33 +1,32 @@
 internal import PushModel
 internal import QuietTime
 
-/// All settings in packed form, in one version.
+/// A version of all settings, in packed form.
 ///
-/// A copy is a new version that shares all pages. It is a class, as calls would copy a struct of
-/// this size.
+/// A copy is a new version that shares all pages. A struct of this size would be copied by calls.
 ///
-/// SAFETY: ``TableWriter`` changes its own copy, under the lock of the engine's writer. Versions
-/// never change, and any thread reads them.
+/// SAFETY: ``TableWriter`` changes its own copy, under the engine's writer lock. Versions never
+/// change, and any thread reads them.
 @safe final class Tables: @unchecked Sendable {
   @safe @exclusivity(unchecked) var app: AppSettings
   @safe @exclusivity(unchecked) var rules: RuleTables
-  /// Counts changes of the app's settings.
+  /// Counts changes of ``app``.
   @safe @exclusivity(unchecked) var appRevision: UInt32
 
   @safe @exclusivity(unchecked) var userIDs: IDTable
   @safe @exclusivity(unchecked) var packedUsers: PagedTable<PackedUser>
-  /// Each user's index in ``scheduleTable``; 0 is the empty schedule.
+  /// By user, the index in ``scheduleTable``; 0 is the empty one.
   @safe @exclusivity(unchecked) var schedules: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var scheduleTable: ScheduleTable
-  /// The users with a zone that the system lacks, ascending.
+  /// Users with a zone that the system lacks, ascending.
   @safe @exclusivity(unchecked) var unknownZoneUsers: [UInt32]
   /// The quiet hours of ``scheduleTable``, by date.
   @safe @exclusivity(unchecked) var calendar: QuietCalendar {
     didSet { calendarID = calendar.id }
   }
-  /// The id of ``calendar``; reading it counts no reference.
+  /// Read without counting references.
   @safe @exclusivity(unchecked) private(set) var calendarID: Int
-  /// The ends of app durations by user, in milliseconds.
+  /// By user, the end of the app duration in milliseconds.
   @safe @exclusivity(unchecked) var userMutes: PagedMap
   @safe @exclusivity(unchecked) var devices: DeviceTable
   @safe @exclusivity(unchecked) var deviceNames: IDTable
@@ -36,21 +35,19 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
   @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
-  /// Each member's key (``StoredKeys``); empty until computed.
+  /// By slot (``StoredKeys``); empty until computed.
   @safe @exclusivity(unchecked) var memberKeys: PagedTable<UInt32>
-  /// The members' mutes, starts and channel levels as built.
+  /// Mutes, starts and channel levels as built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
-  /// Values set after the build, by ``key(_:_:)``: mutes, starts, and indices in ``channelSets``.
+  /// Values set after the build, by ``key(_:_:)``; channels are indices in ``channelSets``.
   @safe @exclusivity(unchecked) var memberMutes: PagedMap
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
-  /// Another engine's pages that these tables share (`Fanout.fork()`).
+  /// The other engine's pages of a `Fanout.fork()`.
   @safe @exclusivity(unchecked) var base: SharedPages?
 
-  /// Tables that `visitor` makes from others.
-  ///
-  /// Every operation on all tables uses this initializer, so a forgotten table does not compile.
+  /// Every operation on all tables uses this initializer, so that none can forget a table.
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: Tables?, app: AppSettings, unknownZones: UnknownZones, _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
@@ -63,7 +60,7 @@ internal import QuietTime
     calendarID = calendar.id
     channelSets = other?.channelSets ?? ChannelSets()
     base = other?.base
-    // In the order of a snapshot's sections.
+    // As a snapshot's sections are ordered.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
     deviceNames = try visitor.visit(other?.deviceNames, folds: false, .deviceNames)
     conversationIDs = try visitor.visit(other?.conversationIDs, folds: false, .conversations)
@@ -113,21 +110,21 @@ internal import QuietTime
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  /// Frees the memory; for the last version.
+  /// For the last version.
   func free() {
     var freeing = FreeTables(
       mapped: userIDs.mapped, shared: base?.generation ?? PageStore.mapped)
     forEachTable(&freeing)
   }
 
-  /// The rules of a kind, valid until ``rules`` is replaced.
+  /// Valid until ``rules`` is replaced.
   @inline(__always)
   func stateTables(_ kind: ConversationKind) -> StateTables {
-    // Threads share the rules: counting references would make them contend.
+    // Counting references to the shared rules would make threads contend.
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef { $0.tables(kind) }
   }
 
-  /// The codes of a message with one outcome for all recipients.
+  /// The codes of an outcome for all recipients.
   @inline(__always)
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef {
@@ -135,7 +132,6 @@ internal import QuietTime
     }
   }
 
-  /// Whether ``memberKeys`` were computed.
   @inline(__always)
   var hasKeys: Bool { memberKeys.count == memberUsers.count }
 
@@ -155,7 +151,7 @@ internal import QuietTime
       scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
   }
 
-  /// A user's listed devices; nil for a user with `Device.default`.
+  /// Nil for `Device.default`.
   func listedDevices(of user: UInt32) -> [Device]? {
     guard hasOwnDevices(user) else { return nil }
     var devices: [Device] = []
@@ -164,13 +160,12 @@ internal import QuietTime
     return devices
   }
 
-  /// The end of a user's app duration in milliseconds; 0 for none.
+  /// In milliseconds; 0 for none.
   @inline(__always)
   func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
     packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
   }
 
-  /// Whether devices are listed; if not, the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool { devices.lists.hasOwn(user) }
 
@@ -180,8 +175,7 @@ internal import QuietTime
     devices.lists.forEach(of: user, body)
   }
 
-  /// Calls `body` with the devices that decide reach: the listed ones or the default, and
-  /// presence's.
+  /// Calls `body` with the listed devices or the default, and presence's.
   func forEachDevice(
     of user: UInt32, _ presence: UserPresence, _ body: (DeviceRecord) -> Void
   ) {
@@ -199,7 +193,7 @@ internal import QuietTime
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// The number of members that a conversation's messages go to; for a thread, its parent's.
+  /// The number of recipients; a thread has its parent's.
   @inline(__always)
   func memberCount(_ index: UInt32) -> Int {
     let row = conversations[Int(index)]
@@ -207,15 +201,13 @@ internal import QuietTime
     return Int(isThread ? conversations[Int(row.parent - 1)].count : row.count)
   }
 
-  /// A user's rank among the members; nil for a user who is none.
-  ///
-  /// - Complexity: O(log members).
+  /// Nil if the user is no member; O(log members).
   @inline(__always)
   func rank(of user: UInt32, in row: ConversationRow) -> Int? {
     memberUsers.rank(of: user, in: row.range, below: userCount)
   }
 
-  /// A user's approximate position among any members, in 0..<1.
+  /// About where a user ranks among members, in 0..<1.
   @inline(__always)
   func position(of user: UInt32) -> Double {
     min(Double(user) / Double(max(userCount, 1)), 1).nextDown.magnitude
@@ -226,7 +218,6 @@ internal import QuietTime
     memberUsers.insertionRank(of: user, in: row.range, below: userCount)
   }
 
-  /// A user's membership; nil for none.
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
@@ -243,8 +234,8 @@ internal import QuietTime
 
 /// Pages of another engine's version.
 struct SharedPages {
-  /// The version, which keeps them alive.
+  /// Keeps them alive.
   let owner: any AnyObject & Sendable
-  /// The newest update that made one.
+  /// The newest update with such a page.
   let generation: UInt64
 }

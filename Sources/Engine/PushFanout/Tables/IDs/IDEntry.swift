@@ -1,9 +1,9 @@
 internal import CPushKernels
 internal import PushModel
 
-/// An element of a table of ids: a short id, or where the characters are in the ``IDArena``.
+/// A short id, or where its characters are in the ``IDArena``.
 struct IDEntry: BitwiseCopyable {
-  /// A short id; or the characters' offset below their number, whose highest bit is 0.
+  /// If not short, the offset below the number of characters, whose highest bit is 0.
   fileprivate(set) var words: ShortIdentifier
 
   @inline(__always)
@@ -15,17 +15,17 @@ struct IDEntry: BitwiseCopyable {
 
   var isShort: Bool { words.high >> 63 == 1 }
 
-  /// The offset and number of the characters of an id that is not short.
+  /// - Precondition: the id is not short.
   var long: (offset: UInt, count: Int) { (UInt(words.low), Int(words.high)) }
 }
 
-/// Reads a table's ids by index without counting references.
+/// Reads ids by index, without references.
 ///
-/// SAFETY: valid as long as a version of the table is retained.
+/// SAFETY: valid while a version of the table is retained.
 struct IDReader: @unchecked Sendable {
   private var entries = PagedTable<IDEntry>()
   private var base: UInt = 0
-  /// Whether some ids are not short: reading those touches the arena.
+  /// Whether reading some ids touches the arena.
   private(set) var hasLong = false
   /// See ``ShortIdentifier/isFormOfStrings``.
   private(set) var isFormOfStrings = false
@@ -74,7 +74,7 @@ struct IDReader: @unchecked Sendable {
   @inline(__always)
   func prefetch(_ index: UInt32) { entries.prefetchAmongMany(Int(index)) }
 
-  /// Prefetches an id's characters, if it is not short.
+  /// Prefetches characters outside the entry.
   @inline(__always)
   func prefetchCharacters(_ index: UInt32) {
     let entry = entries[Int(index)]
@@ -82,9 +82,9 @@ struct IDReader: @unchecked Sendable {
   }
 }
 
-/// Finds ids without counting references, which would make threads contend.
+/// Finds ids without references, which threads would contend for.
 ///
-/// SAFETY: valid as long as a version of the table is retained.
+/// SAFETY: valid while a version of the table is retained.
 struct IDLookup {
   let slots: IDSlots
   fileprivate let folded: IDSlots?
@@ -98,7 +98,7 @@ struct IDLookup {
 
   @inline(__always)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    // An index not below the count belongs to a later version.
+    // Higher indices belong to later versions.
     if let short = unsafe ShortIdentifier(utf8: id) {
       return slots.first(of: hash) { $0 < reader.count && reader.isEqual($0, short) }
     }
@@ -127,7 +127,7 @@ struct IDLookup {
     return unsafe id.withUTF8 { unsafe seededHash($0, slots.seed) }
   }
 
-  /// Prefetches the id that a hash most likely leads to, and returns its index.
+  /// The first index of a hash, prefetched.
   @inline(__always)
   @discardableResult
   func prefetch(_ hash: UInt32) -> UInt32? {
@@ -136,13 +136,13 @@ struct IDLookup {
     return index
   }
 
-  /// Calls `body` with every index of an id with a lower case (E-47).
+  /// Calls `body` with each id of a lower case (E-47).
   ///
-  /// - Precondition: `lowered` is its own lower case, and the table folds.
+  /// - Precondition: `lowered` is in lower case, and the table folds.
   func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
     let hash = hash(lowered)
     if let index = index(of: lowered, hash: hash) { body(index) }
-    // Both tables of slots have the same seed.
+    // The seeds are equal.
     _ = folded?.first(of: hash) { index in
       if index < reader.count, reader[index].lowercased() == lowered { body(index) }
       return false

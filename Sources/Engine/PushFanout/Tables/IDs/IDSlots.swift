@@ -3,10 +3,10 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// The slots of a hash table of ids: a hash above an index plus one; 0 is empty.
+/// A hash table's slots: a hash above an index plus one; 0 is empty.
 ///
-/// SAFETY: each slot is written once, atomically, while older versions are read. They see it empty
-/// or filled, and ignore an index not below their count.
+/// SAFETY: each slot is written once, atomically. Readers of older versions see it empty or filled,
+/// and ignore an index not below their count.
 @safe struct IDSlots {
   private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
   private(set) var capacity = 0
@@ -18,7 +18,7 @@ internal import Synchronization
     self.seed = seed
   }
 
-  /// Mapped slots behind a header, changed in place.
+  /// Mapped slots, changed in place.
   ///
   /// - Precondition: ``isPossible(_:capacity:)`` holds.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
@@ -29,7 +29,7 @@ internal import Synchronization
       .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// Whether the capacity is a power of two with at most five eighths in use.
+  /// A power of two, with at most five eighths in use.
   static func isPossible(_ used: Int, capacity: Int) -> Bool {
     capacity & (capacity - 1) == 0 && used * 8 <= capacity * 5
   }
@@ -56,14 +56,13 @@ internal import Synchronization
 
   private static func hash(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot >> 32) }
 
-  /// Prefetches a hash's first slot.
   @inline(__always)
   func prefetch(_ hash: UInt32) {
     guard let slots = unsafe slots else { return }
     unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
   }
 
-  /// The first wanted index of a hash; nil for none.
+  /// The first wanted index of a hash.
   @inline(__always)
   func first(of hash: UInt32, where isWanted: (UInt32) -> Bool) -> UInt32? {
     guard capacity > 0 else { return nil }
@@ -88,13 +87,12 @@ internal import Synchronization
     if wanted > capacity { copy(to: wanted, store, threads: threads) }
   }
 
-  /// Removes an index from this version by copying all slots.
+  /// Leaves other versions unchanged by copying.
   mutating func remove(_ index: UInt32, _ store: PageStore) {
     copy(to: capacity, without: index, store)
   }
 
-  /// Clears indices from `count` on that `later` added in place; slots that grew since are
-  /// elsewhere.
+  /// Clears what `later` added from `count` on, unless it has grown and so has slots of its own.
   func rollBack(from later: IDSlots, below count: Int) {
     guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
     for position in 0..<capacity {
@@ -103,16 +101,15 @@ internal import Synchronization
     }
   }
 
-  /// - Precondition: there is room.
   private func put(_ hash: UInt32, _ index: UInt32) {
     var position = Int(hash) & (capacity - 1)
     while load(position) != 0 { position = (position + 1) & (capacity - 1) }
     store(position, UInt64(hash) << 32 | UInt64(index + 1))
   }
 
-  /// Adds a new index while other threads do so too.
+  /// Adds a new index while other threads do.
   ///
-  /// - Precondition: there is room; ``noteUse(of:)`` counts the addition.
+  /// - Precondition: there is room; ``noteUse(of:)`` follows.
   @inline(__always)
   func putAmongOthers(_ hash: UInt32, _ index: UInt32) {
     let slot = UInt64(hash) << 32 | UInt64(index + 1)
@@ -124,7 +121,7 @@ internal import Synchronization
 
   mutating func noteUse(of count: Int) { used += count }
 
-  /// Replaces the slots by new ones without one index.
+  /// Replaces the slots, leaving out one index.
   private mutating func copy(
     to newCapacity: Int, without removed: UInt32? = nil, _ store: PageStore, threads: Int = 1
   ) {
@@ -156,7 +153,6 @@ internal import Synchronization
     return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// Replaces the slots by a copy of its own.
   mutating func copy(_ store: PageStore) { copy(to: capacity, store) }
 
   func free(except mapped: Range<UInt>, madeAfter shared: UInt64 = PageStore.mapped) {

@@ -1,27 +1,27 @@
 internal import PushModel
 
-/// A table of ids and their indices, whose versions share their data.
+/// Ids and their indices; versions share data.
 ///
-/// - Memory: 16 bytes an id, the characters beyond 15 bytes an id, and 8 bytes a slot at a load of
+/// - Memory: 16 bytes an id, the characters of ids above 15 bytes, and 8 bytes a slot at a load of
 ///   31 to 62 %: 29 to 42 bytes for a short id.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
-  /// The index of an id that never appeared.
+  /// For an id that never appeared.
   static let unknown = UInt32.max
 
   var arena: IDArena
   var entries = PagedTable<IDEntry>()
   var slots: IDSlots
-  /// The ids that differ from their lower case, by its hash (E-47); nil without folding.
+  /// Ids that differ from their lower case, by its hash (E-47); nil without folding.
   var folded: IDSlots?
-  /// Whether some ids are not short: reading those touches the arena.
+  /// Whether reading some ids touches the arena.
   var hasLong = false
-  /// Last field, as each version copies all.
+  /// Last, as each version copies all fields.
   private let isFormOfStrings = ShortIdentifier.isFormOfStrings
 
-  /// - Parameter folds: whether ids are found by lower case, too.
+  /// - Parameter folds: allows look-ups by lower case.
   init(folds: Bool) {
-    // A secret seed keeps untrusted ids from being made to collide.
+    // A secret seed prevents collisions by untrusted ids.
     let seed = processSeed()
     arena = IDArena()
     slots = IDSlots(seed: seed)
@@ -38,22 +38,19 @@ struct IDTable {
 
   var count: Int { entries.count }
 
-  /// Reads ids by index.
   @inline(__always)
   var reader: IDReader {
     IDReader(
       entries: entries, base: arena.base, hasLong: hasLong, isFormOfStrings: isFormOfStrings)
   }
 
-  /// Finds ids.
   @inline(__always)
   var lookup: IDLookup { IDLookup(slots: slots, folded: folded, reader: reader) }
 
-  /// The mapping of the first ids, and its addresses.
+  /// The mapping of the first ids.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
-  /// The bytes of the table and of its arena.
   var byteCounts: (table: Int, characters: Int) {
     (entries.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
   }
@@ -88,7 +85,7 @@ struct IDTable {
     }
   }
 
-  /// Adds a new id and returns its index.
+  /// - Precondition: the id is new.
   mutating func append(
     _ id: UnsafeRawBufferPointer, hash: UInt32, _ store: PageStore
   ) -> UInt32 {
@@ -100,10 +97,10 @@ struct IDTable {
     return index
   }
 
-  /// Replaces the id of an index; earlier versions keep the old one.
+  /// Replaces an id in this version.
   ///
   /// - Precondition: the new id is not in the table.
-  /// - Complexity: O(ids): shared slots never change, so all are copied.
+  /// - Complexity: O(ids), as shared slots are copied.
   mutating func rename(_ index: UInt32, to id: Identifier, _ store: PageStore) {
     precondition(self.index(of: id) == nil, "an id that is in the table")
     slots.remove(index, store)
@@ -122,7 +119,7 @@ struct IDTable {
     return unsafe IDEntry(offset: arena.add(id), count: id.count)
   }
 
-  /// The hash of the lower case; nil if it equals the id, or without folding.
+  /// The lower case's hash; nil if equal, or without folding.
   private func foldedHash(_ id: UnsafeRawBufferPointer) -> UInt32? {
     guard folded != nil, unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) })
     else { return nil }
@@ -147,18 +144,17 @@ struct IDTable {
   }
 }
 
-/// An append-only arena for the characters of ids that are not short; they never move.
+/// An append-only arena for characters of ids that are not short; they never move.
 @safe final class IDArena {
   private var chunks: [(address: UInt, byteCount: Int)] = []
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
-  /// The bytes of the first chunk, and the minimum of later ones.
+  /// The minimum bytes of the first chunk and of later ones.
   private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
-  /// The file of the first ids and all mapped pages, retained by every version.
+  /// The file of the first ids and mapped pages; versions retain it.
   let mapping: Mapping?
-  /// Offsets count from here: 0, or the address of mapped characters, so that a file's offsets hold
-  /// wherever it is mapped.
+  /// What offsets count from: 0 or mapped characters, so that a file's offsets hold anywhere.
   let base: UInt
 
   init() {
@@ -167,7 +163,7 @@ struct IDTable {
     base = 0
   }
 
-  /// - Parameter byteCount: the bytes of mapped characters from the base on.
+  /// - Parameter byteCount: mapped characters from `base` on.
   init(_ mapping: Mapping, base: UInt, byteCount: Int) {
     unsafe free = nil
     self.mapping = mapping
@@ -175,7 +171,7 @@ struct IDTable {
     self.byteCount = byteCount
   }
 
-  /// An arena for ids added to those of another, which must be retained too.
+  /// Continues another arena, which must be retained too.
   init(behind other: IDArena) {
     unsafe free = nil
     mapping = other.mapping
@@ -190,14 +186,13 @@ struct IDTable {
     }
   }
 
-  /// Stores characters and returns their offset.
   func add(_ id: UnsafeRawBufferPointer) -> UInt {
     let offset = add(byteCount: id.count)
     unsafe Self.write(id, at: base &+ offset)
     return offset
   }
 
-  /// Makes room for characters, which the caller writes at the base plus the returned offset.
+  /// Room for characters, at the base plus the returned offset.
   func add(byteCount: Int) -> UInt {
     if byteCount > freeCount { addChunk(byteCount) }
     let start = unsafe free.unsafelyUnwrapped

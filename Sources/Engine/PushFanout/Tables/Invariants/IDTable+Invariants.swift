@@ -1,6 +1,5 @@
 extension IDTable {
-  /// Stops the process unless the examined ids are found; of mapped slots, which are untrusted,
-  /// only the counts are checked.
+  /// Stops the process unless ids are found; for untrusted mapped slots only counts are checked.
   ///
   /// - Complexity: O(ids) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {

@@ -1,7 +1,7 @@
 extension PagedMap {
-  /// Stops the process unless the examined keys are found and counted.
+  /// Stops the process unless keys are found and counted.
   ///
-  /// - Parameter findsKeys: false for slots of a snapshot, which are only in bounds.
+  /// - Parameter findsKeys: false for untrusted slots of a snapshot.
   /// - Complexity: O(slots) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64, findsKeys: Bool) {
     precondition(

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A file, mapped as long as the object lives.
+/// A file, mapped while the object lives.
 ///
-/// SAFETY: only the engine's one writer writes, into slots of ids. Processes replace snapshots and
-/// never modify a mapped file.
+/// SAFETY: only the one writer writes, into slots of ids. Processes replace snapshots but never
+/// modify a mapped file.
 @safe final class Mapping: Sendable {
   let addresses: Range<UInt>
 
@@ -26,7 +26,7 @@ internal import Glibc
     return unsafe UnsafeRawBufferPointer(start: pointer(range.lowerBound), count: range.count)
   }
 
-  /// Makes a range writable, as copies private to the process; false if the system refuses.
+  /// Makes pages writable as private copies; false if the system refuses.
   func makeWritable(_ range: Range<Int>) -> Bool {
     let pageSize = max(1, sysconf(Int32(_SC_PAGESIZE)))
     let start = range.lowerBound / pageSize * pageSize

@@ -3,44 +3,43 @@ internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
-/// Allocates tables' pages, and other arrays that are read at random, for any thread.
+/// Allocates pages and arrays that are read at random, for any thread.
 ///
-/// A size class has blocks of 2 MiB on huge memory pages: a message reads a dozen tables' pages,
-/// and with memory pages of 4 KiB nearly each also misses the translation buffer
-/// (docs/internals/performance.md has the gain). A class's first block uses small memory pages,
-/// which keeps a small engine small. Arrays from ``hugeSize`` bytes on have blocks of their own.
+/// A size class has blocks of 2 MiB, for which the kernel is asked for huge pages: nearly each page
+/// that a message reads would otherwise miss the translation buffer, too
+/// (docs/internals/performance.md). A class's first block has small pages, so that a small engine
+/// stays small. Arrays from ``hugeSize`` bytes on have their own blocks.
 ///
-/// SAFETY: a lock protects blocks' headers and free parts.
+/// SAFETY: headers and free parts are accessed under the lock.
 @safe final class PageMemory: Sendable {
-  /// The memory of the process; in debug builds from `malloc`, so that the address sanitizer finds
-  /// accesses to freed pages.
+  /// In debug builds from `malloc`, so that the address sanitizer finds accesses to freed pages.
   static let shared = PageMemory(isPlain: _isDebugAssertConfiguration())
 
   static let blockSize = 1 << 21
-  /// The largest part that shares a block, in bytes.
+  /// The largest part in a shared block, in bytes.
   private static let largestPart = 1 << 16
-  /// The smallest array with blocks of its own, in bytes.
+  /// The smallest array with its own blocks, in bytes.
   static let hugeSize = 1 << 20
 
   /// A block's header, at a multiple of ``blockSize``.
   private struct Block {
-    /// The neighbours in the class's list of blocks with free parts; 0 for none.
+    /// The list of the class's blocks with free parts; 0 for none.
     var previous: UInt = 0
     var next: UInt = 0
-    /// The first free part, which holds the next one's address; 0 for none.
+    /// The first free part, which holds the next; 0 for none.
     var free: UInt = 0
-    /// The offset of the parts never used.
+    /// The offset of never used parts.
     var fresh = 64
     var usedCount = 0
   }
 
   private struct State {
-    /// By class: the first block with free parts, and the number of blocks.
+    /// By class, the first block with free parts and the number of blocks.
     var available = [UInt](repeating: 0, count: PageMemory.classCount)
     var blockCounts = [Int](repeating: 0, count: PageMemory.classCount)
     /// Cleared blocks for any class.
     var prepared: [UInt] = []
-    /// The number of ``BlocksAhead``, and whether a thread prepares their blocks.
+    /// The number of ``BlocksAhead``, and whether a thread serves them.
     var aheadCount = 0
     var isPreparing = false
   }
@@ -50,7 +49,7 @@ internal import Synchronization
 
   init(isPlain: Bool) { self.isPlain = isPlain }
 
-  /// Multiples of 16 up to 1,040, the size of most pages; then four classes per power of two.
+  /// Multiples of 16 up to 1,040, most pages' size; then four per power of two.
   private static let smallClasses = 1040 / 16
   private static let classCount = smallClasses + 4 * 7
 
@@ -66,13 +65,13 @@ internal import Synchronization
     return (1 << (power + 10)) + (quarter + 1) << (power + 8)
   }
 
-  /// The bytes that an allocation takes, rounding included.
+  /// The bytes taken, with rounding.
   static func size(of byteCount: Int) -> Int {
     if byteCount >= hugeSize { return roundedUp(byteCount) }
     return byteCount > largestPart ? byteCount : partSize(sizeClass(byteCount))
   }
 
-  /// Allocates memory aligned to 16 bytes, in O(1).
+  /// Aligned to 16 bytes; O(1).
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       return .allocate(byteCount: byteCount, alignment: 16)
@@ -85,7 +84,7 @@ internal import Synchronization
     return unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
   }
 
-  /// - Parameter byteCount: the size that was asked for.
+  /// - Parameter byteCount: as allocated.
   func free(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       unsafe memory.deallocate()
@@ -97,15 +96,15 @@ internal import Synchronization
     }
   }
 
-  /// Makes blocks for about `count` parts of `byteCount` bytes. The kernel clears a block at its
-  /// first write, which takes longer than all other work on it; several threads share that wait.
+  /// Makes blocks for about `count` parts. The kernel clears a block at its first write, which
+  /// takes longer than all use; here several threads share the wait.
   func prepare(_ count: Int, of byteCount: Int, threads: Int) {
     guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
     let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
     prepare(count / partsInBlock - state.withLock { $0.prepared.count }, threads: threads)
   }
 
-  /// Maps all blocks at once: threads that map wait for those that clear.
+  /// Maps all at once: threads that map wait for those that clear.
   private func prepare(_ blockCount: Int, threads: Int) {
     guard blockCount > 0 else { return }
     let start = unsafe UInt(bitPattern: Self.map(blockCount * Self.blockSize, isHuge: true))
@@ -118,7 +117,7 @@ internal import Synchronization
 
   // MARK: Blocks ahead
 
-  /// While one exists, a thread prepares the next blocks; later allocations use what is left.
+  /// While one exists, a thread prepares the next blocks; leftovers serve later allocations.
   final class BlocksAhead: Sendable {
     private let memory: PageMemory
 
@@ -130,10 +129,9 @@ internal import Synchronization
     deinit { memory.state.withLock { $0.aheadCount -= 1 } }
   }
 
-  /// How many blocks are ready.
   private static let aheadSize = 8
 
-  /// A prepared block, or else a new one.
+  /// A block, prepared if possible.
   private func takeBlock(_ state: inout State) -> UInt {
     let taken = state.prepared.popLast()
     if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2 {
@@ -190,7 +188,7 @@ internal import Synchronization
       if first != 0 { unsafe Self.block(first).pointee.previous = UInt(bitPattern: block) }
       state.available[sizeClass] = UInt(bitPattern: block)
     }
-    // An empty block at the head stays for the next update.
+    // An empty first block stays for the next update.
     if unsafe block.pointee.usedCount == 0, unsafe block.pointee.previous != 0 {
       unsafe unlink(block, sizeClass, &state)
       state.blockCounts[sizeClass] -= 1
@@ -228,10 +226,10 @@ internal import Synchronization
     (byteCount + blockSize - 1) & ~(blockSize - 1)
   }
 
-  /// Maps zeroed memory at a multiple of ``blockSize``.
+  /// Zeroed memory at a multiple of ``blockSize``.
   private static func map(_ byteCount: Int, isHuge: Bool) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount)
-    // One block more is mapped; the excess at both ends is returned.
+    // The excess at both ends is unmapped.
     let memory = unsafe mmap(
       nil, size + blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {

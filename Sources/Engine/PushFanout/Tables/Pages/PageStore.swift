@@ -1,31 +1,29 @@
-/// Allocates tables' pages and records which may be freed, for the one writer; not thread-safe.
+/// Allocates pages and records which may be freed; not thread-safe, for the one writer.
 ///
-/// An update changes its own pages in place. It copies older pages and retires the originals, which
-/// older versions read until they end.
+/// An update changes its own pages in place, copies older ones and retires the originals, which
+/// older versions read.
 @safe final class PageStore {
-  /// The number of the update in progress.
+  /// The update in progress.
   private(set) var generation: UInt64
-  /// Pages of updates up to this one are another engine's (`Fanout.fork()`); 0 for none.
+  /// Pages up to this update are another engine's (`Fanout.fork()`); 0 for none.
   private let shared: UInt64
-  /// The addresses that the update made and retired.
+  /// Pages made and retired by the update.
   private var created: [UInt] = []
   private var retired: [UInt] = []
-  /// The bytes before each page: its generation, which is the update that made it, and its
-  /// allocated size.
+  /// The bytes before a page: the update that made it, and the allocated size.
   static let headerSize = 16
-  /// The generation of mapped pages; no update has it, so each copies them before a change.
+  /// No update's generation, so that each copies mapped pages before changing them.
   static let mapped: UInt64 = 0
 
-  /// - Parameter shared: the newest update with another engine's pages.
+  /// - Parameter shared: another engine's newest update.
   init(after shared: UInt64 = 0) {
     self.shared = shared
     generation = shared + 1
   }
 
-  /// Frees pages without a version, such as a dropped builder's.
+  /// Frees a dropped builder's pages.
   deinit { rollBack() }
 
-  /// Allocates memory behind a header.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = unsafe PageMemory.shared.allocate(byteCount + Self.headerSize)
     unsafe start.storeBytes(of: generation, as: UInt64.self)
@@ -44,15 +42,15 @@
     retired.append(UInt(bitPattern: page))
   }
 
-  /// Frees the pages made last.
+  /// Frees the newest pages.
   func freeLast(_ count: Int) {
     for page in created.suffix(count) { Self.free(page) }
     created.removeLast(count)
   }
 
-  /// Takes over another store's pages, unless freed.
+  /// Takes over another store's pages.
   ///
-  /// - Precondition: both stores are in their first update.
+  /// - Precondition: both are in their first update.
   func adopt(_ other: PageStore) {
     precondition(generation == 1 && other.generation == 1, "pages of a later update")
     created += other.created
@@ -61,7 +59,7 @@
     other.retired = []
   }
 
-  /// Ends the update and returns the retired pages, which only older versions read.
+  /// Ends the update; the returned pages are read by older versions only.
   func commit() -> [UInt] {
     generation += 1
     created.removeAll(keepingCapacity: created.count < 4096)
@@ -69,7 +67,7 @@
     return retired
   }
 
-  /// Frees the pages made by the update and keeps those retired.
+  /// Frees the update's pages and keeps those that it retired.
   func rollBack() {
     generation += 1
     for page in created { Self.free(page) }
@@ -77,7 +75,7 @@
     retired.removeAll()
   }
 
-  /// Frees a page made after update `shared`; mapped ones never are.
+  /// Frees a page newer than `shared` and not mapped.
   static func free(_ page: UnsafeMutableRawPointer, madeAfter shared: UInt64 = mapped) {
     let start = unsafe page - headerSize
     guard unsafe start.load(as: UInt64.self) > shared else { return }

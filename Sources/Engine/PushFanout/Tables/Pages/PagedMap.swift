@@ -1,10 +1,9 @@
-/// A map between integers, whose versions share unchanged pages: linear probing over a
-/// ``PagedTable``, for values that few users or members have.
+/// A map between integers for rare values, by linear probing; versions share unchanged pages.
 ///
-/// - Memory: 16 bytes per slot, of which at least a third were in use at the map's largest.
+/// - Memory: 16 bytes per slot; at least a third were in use at the maximum.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
-    /// The key plus one; 0 if empty.
+    /// The key plus 1; 0 if empty.
     var key: UInt64 = 0
     var value: Int64 = 0
   }
@@ -14,13 +13,13 @@ struct PagedMap {
 
   init() {}
 
-  /// - Precondition: ``isPossible(_:slots:)`` holds, and `count` slots are in use.
+  /// - Precondition: ``isPossible(_:slots:)`` holds, with `count` slots in use.
   init(_ slots: PagedTable<Slot>, count: Int) {
     self.slots = slots
     self.count = count
   }
 
-  /// Whether the counts are possible. Look-ups rely on an empty slot.
+  /// Look-ups rely on an empty slot.
   static func isPossible(_ count: Int, slots: Int) -> Bool {
     slots == 0 ? count == 0 : slots & (slots - 1) == 0 && count * 8 <= slots * 5
   }
@@ -54,7 +53,7 @@ struct PagedMap {
     let mask = slots.count - 1
     var hole = slotIndex(of: key)
     guard slots[hole].key != 0 else { return }
-    // Later keys move up, but not before the slot where their search begins.
+    // Later keys move up, but not before their search begins.
     var index = (hole + 1) & mask
     while slots[index].key != 0 {
       let first = Int(truncatingIfNeeded: Self.mix(slots[index].key - 1)) & mask

@@ -1,7 +1,7 @@
-// Search in ascending values, such as members.
+// Search in ascending values.
 
 extension PagedTable where Element == UInt32 {
-  /// The rank of a value; nil for none. All values are below `bound`.
+  /// A value's rank, if present. All values are below `bound`.
   @inline(__always)
   func rank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int? {
     let rank = insertionRank(of: value, in: range, below: bound)
@@ -9,10 +9,10 @@ extension PagedTable where Element == UInt32 {
     return rank
   }
 
-  /// The number of smaller values in the range; all values are below `bound`.
+  /// The number of smaller values, all below `bound`.
   ///
-  /// In a long range the search begins where evenly spread values would have it, as in most large
-  /// conversations: it reads few cache lines.
+  /// In a long range it first looks where evenly spread values would be, as in most large
+  /// conversations, which touches few cache lines.
   ///
   /// - Complexity: O(log values).
   func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
@@ -27,7 +27,7 @@ extension PagedTable where Element == UInt32 {
     return low
   }
 
-  /// The rank, at least `rank`, of the first value not below `value`, which must exist.
+  /// The rank, from `rank` on, of the first value not below one; it must exist.
   ///
   /// - Complexity: O(log of the ranks passed).
   func rank(ofFirstNotBelow value: UInt32, from rank: Int, in range: Range<Int>) -> Int {
@@ -44,7 +44,7 @@ extension PagedTable where Element == UInt32 {
     return low
   }
 
-  /// Bounds of a rank, near each other for evenly spread values.
+  /// Bounds of a rank, close for evenly spread values.
   private func bracket(
     of value: UInt32, in range: Range<Int>, below bound: Int
   ) -> (low: Int, high: Int) {
@@ -52,7 +52,7 @@ extension PagedTable where Element == UInt32 {
     var (low, high) = (0, range.count)
     var (lowValue, highValue) = (0, max(bound, Int(value) + 1))
     var isBelow = true
-    // The second guess interpolates within the bounds from the first.
+    // The second guess is within the first's bounds.
     for _ in 0..<2 where low < high {
       let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
       let guess = low + min(share, high - low - 1)

@@ -3,12 +3,12 @@ internal import PushSupport
 
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
-/// A copy is a new version, made in O(1). A change copies a page, a node of page addresses and the
-/// root, unless the update made them. ``free(except:madeAfter:)`` frees the last version's memory.
+/// A copy is a new version, made in O(1). A change copies a page, its node of page addresses and
+/// the root, unless the update made them.
 ///
-/// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends beyond
-/// every published count, and changes older elements only in pages made by its update. So no thread
-/// reads memory that is being written.
+/// SAFETY: readers access indices below their own ``count``. The one writer appends beyond every
+/// published count, and changes older elements in its update's pages only. So no thread reads
+/// memory being written.
 @safe struct PagedTable<Element: BitwiseCopyable>: @unchecked Sendable {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
@@ -17,7 +17,7 @@ internal import PushSupport
   private(set) var nodeCapacity = 0
   private(set) var count = 0
 
-  /// The binary logarithm of ``pageSize``.
+  /// The logarithm of ``pageSize``.
   static var shift: Int {
     (1024 / MemoryLayout<Element>.stride).trailingBits
   }
@@ -31,10 +31,10 @@ internal import PushSupport
     pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
 
-  /// The bytes of a page with its header.
+  /// With the header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
-  /// The elements under a node.
+  /// Elements per node.
   static var nodeSize: Int { 1 << nodeShift }
 
   private var pageSize: Int { Self.pageSize }
@@ -60,9 +60,8 @@ internal import PushSupport
 
   /// Prefetches an element and its page's address.
   ///
-  /// It computes the place from the address of the node's first page, which is mostly cached, as a
-  /// node's pages made together are consecutive. So nothing waits for the page's own address; a
-  /// page elsewhere is not prefetched.
+  /// The place follows from the node's first page, mostly cached, as pages made together are
+  /// consecutive: nothing waits for the page's address. Pages elsewhere are not prefetched.
   @inline(__always)
   func prefetch(_ index: Int) {
     let node = unsafe root.unsafelyUnwrapped[index >> Self.nodeShift]
@@ -73,12 +72,12 @@ internal import PushSupport
         + (index & Self.mask) * MemoryLayout<Element>.stride)
   }
 
-  /// Prefetches one of many elements through its page's address: most addresses are cached, and a
-  /// wait for one delays no other.
+  /// Prefetches through the page's address, which is mostly cached when many elements are read; a
+  /// wait delays no other.
   @inline(__always)
   func prefetchAmongMany(_ index: Int) { unsafe pk_prefetch(pointer(at: index)) }
 
-  /// At most `limit` elements from `index` on, within its page.
+  /// At most `limit` elements, within one page.
   @inline(__always)
   func chunk(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
     let inPage = index & Self.mask
@@ -98,8 +97,8 @@ internal import PushSupport
     }
   }
 
-  /// Calls `body` once per node with the offset in the range, the node's page addresses from there
-  /// on, the first element's index in its page, and the number of elements.
+  /// Calls `body` per node with the offset, the page addresses, the first element's index in its
+  /// page, and the element count.
   @inline(__always)
   func forEachRun(
     of range: Range<Int>,
@@ -120,10 +119,10 @@ internal import PushSupport
 
   // MARK: Writing
 
-  /// Replaces an element in O(1).
+  /// O(1).
   mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
     assert(0 <= index && index < count, "index out of range")
-    // The node and root of a page of this update belong to it too.
+    // Its node and root then are, too.
     let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
       unsafe page[index & Self.mask] = element
@@ -132,13 +131,13 @@ internal import PushSupport
     }
   }
 
-  /// Replaces an element in a page of the update.
+  /// - Precondition: the update made the page.
   @inline(__always)
   func update(_ index: Int, _ element: Element) {
     unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Replaces elements in pages of the update.
+  /// - Precondition: the update made the pages.
   func update(from index: Int, _ elements: some Collection<Element>) {
     let isContiguous: Void? = elements.withContiguousStorageIfAvailable { elements in
       unsafe update(from: index, elements)
@@ -159,7 +158,7 @@ internal import PushSupport
     }
   }
 
-  /// The page of an index, copied unless the update made it.
+  /// The page, copied unless the update made it.
   mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
@@ -172,7 +171,7 @@ internal import PushSupport
     return unsafe page
   }
 
-  /// Appends an element in O(1) amortized; pages that older versions read are not copied.
+  /// O(1) amortized, without copying older versions' pages.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
     let index = count
@@ -180,7 +179,6 @@ internal import PushSupport
     unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Appends elements up to `newCount`.
   mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
     while count < newCount {
       if count & Self.mask == 0 { addPage(store) }
@@ -190,8 +188,7 @@ internal import PushSupport
     }
   }
 
-  /// Appends elements up to `newCount`, without values until written, in memory made by several
-  /// threads.
+  /// Appends elements without values; several threads make the memory.
   mutating func grow(to newCount: Int, _ store: PageStore, threads: Int) {
     PageMemory.shared.prepare(
       (newCount - count) >> Self.shift, of: Self.storedPageSize, threads: threads)
@@ -201,9 +198,9 @@ internal import PushSupport
     }
   }
 
-  /// Removes elements at the end and frees their pages.
+  /// Removes and frees the last pages.
   ///
-  /// - Precondition: ``grow(to:_:threads:)`` made these pages, under one node, as the store's last.
+  /// - Precondition: ``grow(to:_:threads:)`` made them, under one node, last in the store.
   mutating func shrink(to newCount: Int, _ store: PageStore) {
     let before = pageCount
     assert(newCount <= count && (count - newCount) < Self.nodeSize)
@@ -243,11 +240,11 @@ internal import PushSupport
     return unsafe copy
   }
 
-  /// Frees the memory; for the last version.
+  /// For the last version.
   ///
   /// - Parameters:
-  ///   - mapped: addresses whose pages are not touched, as they may not be resident.
-  ///   - shared: the newest update with another engine's pages.
+  ///   - mapped: addresses not touched, as they may not be resident.
+  ///   - shared: another engine's newest update.
   func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
     guard let root = unsafe root else { return }
     for index in 0..<pageCount {
@@ -274,7 +271,7 @@ internal import PushSupport
 }
 
 extension PagedTable where Element: Sendable {
-  /// Gives all elements a value, in pages of the update.
+  /// - Precondition: the update made the pages.
   func initialize(repeating element: Element, threads: Int) {
     let pagesInPiece = 256
     Parallel.perform((pageCount + pagesInPiece - 1) / pagesInPiece, threads: threads) { piece in
@@ -288,8 +285,7 @@ extension PagedTable where Element: Sendable {
 }
 
 extension PagedTable {
-  /// A table of consecutive mapped pages behind headers. A last page with room is copied, as
-  /// elements are appended in place.
+  /// Consecutive mapped pages with headers. A last page with room is copied for appending.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }
@@ -320,7 +316,7 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with each offset in the range and its element.
+  /// Calls `body` with offsets and elements.
   @inline(__always)
   func forEachChunkElement(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachChunk(range) { (offset, elements) -> Void in

@@ -1,9 +1,9 @@
 internal import PushModel
 
-// What depends on rule set and tables; each switch leads to the rule set's file.
+// Dispatches to the rule sets' files.
 
 extension RuleSet {
-  /// The position in a ``PackedUser`` of the level for a kind of conversation.
+  /// Where a ``PackedUser`` has the level for a kind.
   func levelShift(for kind: ConversationKind) -> UInt32 {
     switch self {
     case .easemob: 0
@@ -13,7 +13,7 @@ extension RuleSet {
 }
 
 extension Tables {
-  /// A user's class outside of quiet hours.
+  /// The class outside quiet hours.
   @inline(__always)
   func userClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
@@ -24,7 +24,7 @@ extension Tables {
     }
   }
 
-  /// How a user can be reached. Not inlined, as most users list no devices.
+  /// Not inlined, as most users list no devices.
   @inline(never)
   func reach(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
@@ -36,7 +36,7 @@ extension Tables {
     }
   }
 
-  /// How an online user without background devices can be reached.
+  /// The reach of an online user without background devices.
   @inline(__always)
   func onlineReach(of user: UInt32) -> UserClass.Reach {
     switch app.rules {
@@ -45,7 +45,7 @@ extension Tables {
     }
   }
 
-  /// Calls `body` with the instants at which a user's class changes, quiet windows aside.
+  /// Calls `body` when a user's class changes, quiet windows aside.
   func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
     switch app.rules {
     case .easemob:
@@ -58,7 +58,7 @@ extension Tables {
 }
 
 extension DeviceReader {
-  /// Calls `body` with the listed devices that a push or local notification goes to.
+  /// Calls `body` with the listed targets of a push or local notification.
   @inline(never)
   func forEachListedTarget<Failure: Error>(
     of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
