@@ -1,23 +1,22 @@
-/// An immutable version of all that decisions depend on, for any thread.
+/// An immutable version of all that decisions depend on.
 ///
 /// SAFETY: ``PageReclaimer`` frees pages once no version reads them.
 final class EngineVersion: @unchecked Sendable {
   let tables: Tables
   let log: SettingsLog
-  /// The number of its update.
+  /// The update's number.
   let number: UInt64
   let epoch: UInt64
-  /// The newest generation of its pages.
+  /// Of its newest pages.
   let generation: UInt64
   let memberships: Memberships
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
-  /// Nil except in a timeline that replays presence.
+  /// Nil except in timelines that replay presence.
   let online: OnlineUsers?
-  /// The version that owns the pages; nil for this one.
+  /// The owner of the pages; nil for itself.
   private let base: EngineVersion?
 
-  /// The version that a writer made.
   init(
     _ writer: TableWriter, number: UInt64, epoch: UInt64, generation: UInt64,
     _ memberships: Memberships, _ reclaimer: PageReclaimer
@@ -34,7 +33,6 @@ final class EngineVersion: @unchecked Sendable {
     base = nil
   }
 
-  /// The same version with presence.
   init(_ base: EngineVersion, online: OnlineUsers) {
     tables = base.tables
     deviceReader = base.deviceReader
@@ -50,6 +48,6 @@ final class EngineVersion: @unchecked Sendable {
 
   deinit { if base == nil { reclaimer.end(generation) } }
 
-  /// The device that presence adds to a user's.
+  /// The device that presence adds.
   func presence(of user: UInt32) -> UserPresence { online?.presence(of: user) ?? .none }
 }

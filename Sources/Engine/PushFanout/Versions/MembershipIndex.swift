@@ -3,28 +3,27 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The conversations of each user, whose keys and cached states a change of the user's settings
-/// affects.
+/// Users' conversations, whose keys and cached states a user's change affects.
 ///
-/// The first such change builds an array from the tables. Later memberships are kept beside it
-/// until they require a rebuild. Ended ones stay listed, at the cost of a vain look-up.
+/// The first change builds an array. Later memberships are kept beside it until it is rebuilt;
+/// ended ones stay, at the cost of vain look-ups.
 ///
 /// - Memory: once built, 4 bytes per listed membership, 8 with ranks, and 4 per user.
 final class MembershipIndex: Sendable {
-  /// The memberships as built.
+  /// The index as built.
   ///
-  /// SAFETY: `init` writes the numbers, and `deinit` frees them. They are pointers, as threads
-  /// would count references to an array.
+  /// SAFETY: `init` writes the numbers, and `deinit` frees them. Threads would count references to
+  /// an array.
   @safe private final class Built: @unchecked Sendable {
     let userCount: Int
     /// By user, the end of the memberships.
     let ends: UnsafeMutablePointer<UInt32>
-    /// By membership, the conversation, and the user's rank if requested.
+    /// Conversations, each with the user's rank if requested.
     let entries: UnsafeMutablePointer<UInt32>
     private let numberCount: Int
-    /// The numbers in ``entries`` per membership.
+    /// Numbers per membership.
     let stride: Int
-    /// The listed conversations, ascending, and whether others exist.
+    /// The listed ones, ascending, and whether others exist.
     private let conversations: [UInt32]
     let isPart: Bool
 
@@ -47,7 +46,7 @@ final class MembershipIndex: Sendable {
       unsafe entries = Self.allocate(numberCount)
       nonisolated(unsafe) let entries = unsafe entries
       let stride = stride
-      // Each start advances by conversation until it is the end.
+      // Each start finally becomes the end.
       MembershipIndex.forEachMember(of: conversations, tables, threads: threads) {
         user, conversation, rank in
         let position = unsafe Int(ends[Int(user)]) * stride
@@ -70,13 +69,13 @@ final class MembershipIndex: Sendable {
 
     var byteCount: Int { (userCount + 1 + numberCount + conversations.count) * 4 }
 
-    /// Whether a conversation's memberships are listed, in O(log conversations).
+    /// In O(log conversations).
     func lists(_ conversation: UInt32) -> Bool {
       let first = conversations.partitioningIndex { $0 >= conversation }
       return first < conversations.count && conversations[first] == conversation
     }
 
-    /// A user's range of ``entries``.
+    /// Within ``entries``.
     @inline(__always)
     func range(of user: UInt32) -> Range<Int> {
       guard Int(user) < userCount else { return 0..<0 }
@@ -85,7 +84,7 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Calls `body` with each membership: a user's on one thread, by conversation.
+  /// Calls `body` by conversation, for each user on one thread.
   private static func forEachMember(
     of conversations: [UInt32], _ tables: Tables, threads: Int,
     _ body: @Sendable (_ user: UInt32, _ conversation: UInt32, _ rank: UInt32) -> Void
@@ -103,13 +102,12 @@ final class MembershipIndex: Sendable {
   }
 
   private struct State {
-    /// Nil until built.
     var built: Built?
     var added: [UInt32: [UInt32]] = [:]
     var addedCount = 0
   }
 
-  /// Looks up several times, mostly without the lock.
+  /// Looks up, mostly without the lock.
   struct Reader {
     private let built: Built?
     private let index: MembershipIndex
@@ -119,10 +117,9 @@ final class MembershipIndex: Sendable {
       built = index.state.withLock { $0.built }
     }
 
-    /// Whether a conversation had enough members to be listed, in O(log conversations).
+    /// False if the conversation was too small; O(log conversations).
     func lists(_ conversation: UInt32) -> Bool { built?.lists(conversation) ?? false }
 
-    /// Prefetches where a user's conversations begin.
     func prefetch(_ user: UInt32) {
       guard let built, Int(user) < built.userCount else { return }
       unsafe pk_prefetch(built.ends + Int(user))
@@ -133,15 +130,15 @@ final class MembershipIndex: Sendable {
       unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
-    /// Calls `body` with each conversation of a user, including threads with settings of the user.
+    /// Calls `body` with a user's conversations and threads.
     ///
-    /// - Returns: false if the index is not built or was discarded since.
+    /// - Returns: false if not built, or discarded since.
     /// - Complexity: O(the user's memberships).
     func forEachConversation(of user: UInt32, _ body: (UInt32) -> Void) -> Bool {
       forEachEntry(of: user) { conversation, _ in body(conversation) }
     }
 
-    /// The same, with the user's rank as built, where to look first.
+    /// With the rank as built, where to look first.
     @inline(__always)
     func forEachEntry(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
       guard let built else { return false }
@@ -159,7 +156,7 @@ final class MembershipIndex: Sendable {
   }
 
   private let state = Lock(State())
-  /// Whether a membership was ever added to a built index.
+  /// Whether a membership was added since.
   private let hasAdded = Atomic<Bool>(false)
 
   var byteCount: Int {
@@ -170,9 +167,9 @@ final class MembershipIndex: Sendable {
 
   var reader: Reader { Reader(self) }
 
-  /// Builds the index, unless it exists, of conversations with more members than `minimumSize`.
+  /// Builds the index of larger conversations, once.
   ///
-  /// - Complexity: O(memberships) the first time, on several threads.
+  /// - Complexity: O(memberships), on several threads.
   func build(
     _ tables: Tables, above minimumSize: Int = -1, hasRanks: Bool = false, threads: Int
   ) {
@@ -182,7 +179,6 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Adds a later membership.
   func add(_ user: UInt32, to conversation: UInt32) {
     state.withLock { state in
       guard let built = state.built, !built.isPart || built.lists(conversation) else { return }
@@ -194,7 +190,7 @@ final class MembershipIndex: Sendable {
   }
 }
 
-/// The conversations of each user: all for changes of settings, large ones for presence.
+/// All conversations for changes of settings, large ones for presence.
 final class Memberships: Sendable {
   let all = MembershipIndex()
   /// With ranks.
@@ -202,7 +198,6 @@ final class Memberships: Sendable {
 
   var byteCount: Int { all.byteCount + large.byteCount }
 
-  /// Adds a membership that began after they were built.
   func add(_ user: UInt32, to conversation: UInt32) {
     all.add(user, to: conversation)
     large.add(user, to: conversation)

@@ -1,18 +1,17 @@
 package import PushModel
 
-/// The presence of users in two bits each, beside a version.
+/// Users' presence, two bits each, beside a version.
 ///
-/// A timeline changes it between messages without copying pages or changing keys. Kept
-/// conversations learn of changes at their next message: large ones from a list, others by
-/// examining all members.
+/// Changes between a timeline's messages copy no pages and keep keys. At its next message a large
+/// kept conversation reads a list of changes; others examine all members.
 ///
-/// SAFETY: one thread at a time uses it; the array has ``wordCount`` words, and `deinit` frees it.
+/// SAFETY: one thread at a time uses it; the array has ``wordCount`` words, which `deinit` frees.
 @safe final class OnlineUsers: @unchecked Sendable {
-  /// The largest conversation that is examined whole for each message, in members.
+  /// The largest conversation examined whole, in members.
   package static let scannedSize = 1024
 
   @safe @exclusivity(unchecked) private var wordCount = 0
-  /// By user, whether online, and above it whether ever named.
+  /// By user, whether online; above it, whether ever named.
   @exclusivity(unchecked) private var bits: UnsafeMutablePointer<UInt64>
   /// Counts changes.
   @safe @exclusivity(unchecked) private(set) var revision = 0
@@ -23,14 +22,14 @@ package import PushModel
 
   deinit { unsafe bits.deallocate() }
 
+  /// 0, 2 or 3.
   @inline(__always)
   func code(of user: UInt32) -> UInt64 {
     let word = Int(user >> 5)
     return unsafe word < wordCount ? bits[word] >> UInt64(user & 31 * 2) & 3 : 0
   }
 
-  /// Whether a user is online. Only then can the key of a user without listed devices differ from
-  /// the table's.
+  /// Whether a user is online; otherwise the stored key holds for users without listed devices.
   @inline(__always)
   func contains(_ user: UInt32) -> Bool { code(of: user) & 1 != 0 }
 
@@ -48,7 +47,7 @@ package import PushModel
     revision += 1
   }
 
-  /// The members whose bits differ from the `known` two per member, which are updated.
+  /// The members whose two bits differ from `known`, which is updated.
   func findChanges(
     in members: PagedTable<UInt32>, _ range: Range<Int>, _ known: inout [UInt64]
   ) -> [(user: UInt32, rank: UInt32)] {
@@ -82,7 +81,7 @@ package import PushModel
   }
 }
 
-/// A user came online anywhere, or went offline everywhere.
+/// A user came online, or went offline everywhere.
 package struct UserPresenceChange: Sendable {
   package var user: UserIndex
   package var isOnline: Bool
@@ -93,18 +92,18 @@ package struct UserPresenceChange: Sendable {
   }
 }
 
-/// The changed members of each kept conversation.
+/// The changed members of kept conversations.
 struct ChangedMembers {
-  /// Above this many changes all are delivered, as those of silent conversations accumulate.
+  /// More changes are delivered at once, as silent conversations accumulate them.
   private static let limit = 1 << 16
 
   /// A bit per kept conversation.
   private var kept: [UInt64] = []
-  /// By conversation, the position behind its last item of ``changes``; 0 for none.
+  /// By conversation, its last change's position plus 1; 0 for none.
   private var lasts: [UInt32] = []
-  /// A user, the rank to look at first, and ``lasts`` before.
+  /// A user, the rank to look at first, and the ``lasts`` before.
   private var changes: [(user: UInt32, rank: UInt32, before: UInt32)] = []
-  /// The last result of ``take(_:)``, kept for its memory.
+  /// Kept for its memory.
   private var taken: [(user: UInt32, rank: UInt32)] = []
 
   var isFull: Bool { changes.count > Self.limit }
@@ -132,7 +131,7 @@ struct ChangedMembers {
     Int(conversation) < lasts.count && lasts[Int(conversation)] > 0
   }
 
-  /// The changed members, possibly repeated.
+  /// Members may repeat.
   mutating func take(_ conversation: UInt32) -> [(user: UInt32, rank: UInt32)] {
     taken.removeAll(keepingCapacity: true)
     var last = lasts[Int(conversation)]

@@ -2,7 +2,7 @@ internal import PushSupport
 internal import Synchronization
 
 extension PageReclaimer {
-  /// Stops the process unless versions ascend and no retired page is newer than its retirement.
+  /// Stops the process unless versions ascend and no page is newer than its retirement.
   ///
   /// - Complexity: O(versions + retired pages) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope) {
@@ -16,7 +16,7 @@ extension PageReclaimer {
         precondition(
           index == 0 || entries[index - 1].generation < entry.generation,
           "PageReclaimer: version \(entry.generation) follows one that is not older")
-        // The next update may have retired pages of its own.
+        // The next update may retire pages that it made itself.
         guard index + 1 < entries.count else { continue }
         let next = entries[index + 1].generation
         for page in scope.indices(below: entry.retired.count) {

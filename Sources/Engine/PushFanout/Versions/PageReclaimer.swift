@@ -2,14 +2,14 @@ internal import Algorithms
 internal import PushSupport
 internal import Synchronization
 
-/// The live versions, and the retired pages that only they read.
+/// The live versions and the retired pages that only they read.
 ///
-/// When a version ends, its retired pages that the preceding live version does not read are freed;
-/// that version inherits the rest. So a version held for long keeps only pages that it reads.
+/// At a version's end, retired pages that the preceding live version does not read are freed; it
+/// inherits the rest. So a long-held version keeps only pages that it reads.
 final class PageReclaimer: Sendable {
   struct Entry {
     let generation: UInt64
-    /// Pages that no later version reads.
+    /// Not read by later versions.
     var retired: [UInt] = []
     var isGone = false
   }
@@ -17,11 +17,11 @@ final class PageReclaimer: Sendable {
   struct State {
     var entries: [Entry] = []
     var goneCount = 0
-    /// The last tables, after ``close(_:_:)``.
+    /// Set by ``close(_:_:)``.
     var last: Last?
   }
 
-  // SAFETY: the writer hands them over and no longer uses them.
+  // SAFETY: handed over by the writer.
   struct Last: @unchecked Sendable {
     let tables: Tables
     let log: SettingsLog
@@ -29,20 +29,20 @@ final class PageReclaimer: Sendable {
 
   let state = Lock(State())
 
-  /// Begins a version that does not read the `retired` pages of the preceding one.
+  /// - Parameter retired: pages that only preceding versions read.
   func begin(_ generation: UInt64, retired: [UInt]) {
     state.withLock { state in
       if !state.entries.isEmpty {
         state.entries[state.entries.count - 1].retired += retired
       }
       state.entries.append(Entry(generation: generation))
-      // A sweep visits all versions, so it waits until a quarter have ended.
+      // A sweep visits all versions, so a quarter must have ended.
       if state.goneCount * 4 >= state.entries.count { Self.sweep(&state) }
     }
   }
 
-  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages, not the last
-  /// reader's thread.
+  /// Ends an unread version; a later ``begin(_:retired:)`` frees its pages, not the last reader's
+  /// thread.
   func end(_ generation: UInt64) {
     state.withLock { state in
       let index = state.entries.partitioningIndex { $0.generation >= generation }
@@ -55,7 +55,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Announces that no version follows; the last one's end frees the tables.
+  /// Frees the tables with the last version.
   func close(_ tables: Tables, _ log: SettingsLog) {
     let last = Last(tables: tables, log: log)
     state.withLock { state in
@@ -73,7 +73,7 @@ final class PageReclaimer: Sendable {
   private static func sweep(_ state: inout State) {
     if state.goneCount == 0 { return }
     state.goneCount = 0
-    // Newest first: pages pass from version to version as far back as they are read.
+    // Newest first: pages pass back as far as they are read.
     for index in state.entries.indices.reversed() where state.entries[index].isGone {
       let retired = state.entries[index].retired
       let before = index > 0 ? state.entries[index - 1].generation : 0

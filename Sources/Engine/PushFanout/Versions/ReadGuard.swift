@@ -4,17 +4,16 @@ internal import Synchronization
 
 /// Lets threads read objects that others replace.
 ///
-/// A reader enters, loads an address, retains the object and leaves, without ever waiting. Whoever
-/// replaced the object waits until readers of the old address have left, then releases it.
+/// A reader enters, loads an address, retains the object and leaves, without waiting. A replacer
+/// waits for readers of the old address before releasing it.
 ///
 /// New readers use one of two phases. ``waitForReaders()`` switches them to the other and waits
-/// until the first is empty, however many arrive. Each phase has ``stripes`` counters, which spread
-/// threads over cache lines.
+/// until the first is empty. A phase's ``stripes`` counters spread threads over cache lines.
 @safe final class ReadGuard: Sendable {
   private static let stripes = 32
-  /// Counters are two cache lines apart, as the processor prefetches pairs.
+  /// Two cache lines, as the processor prefetches pairs.
   private static let stride = 16
-  // SAFETY: `init` initializes them, all accesses are atomic, `deinit` frees them.
+  // SAFETY: accessed atomically between `init` and `deinit`.
   private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<Int>>
   private let phase = Atomic<Int>(0)
   private let switching = Lock<Void>(())
@@ -27,7 +26,7 @@ internal import Synchronization
 
   deinit { unsafe counters.deallocate() }
 
-  /// Calls `body`, which may load addresses and retain their objects.
+  /// `body` may load addresses and retain their objects.
   @inline(__always)
   func reading<Value>(_ body: () -> Value) -> Value {
     let counter = enter()
@@ -48,7 +47,7 @@ internal import Synchronization
     }
   }
 
-  /// Waits for all readers that may have loaded an address replaced before the call.
+  /// Waits for readers that may have loaded an address replaced before.
   func waitForReaders() {
     switching.withLock { _ in
       let old = phase.load(ordering: .sequentiallyConsistent)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The current version: readers never wait, and one writer replaces it.
+/// The current version; readers never wait for the one writer.
 @safe final class VersionPublisher: Sendable {
   private let current: Atomic<UInt>
   private let readGuard = ReadGuard()
@@ -15,8 +15,7 @@ internal import Synchronization
     readGuard.reading { Self.retained(current.load(ordering: .sequentiallyConsistent)) }
   }
 
-  /// Makes `version` the current one. A held version is not freed, so equal addresses mean the
-  /// same.
+  /// Makes `version` current. A held version's address is no other's.
   @inline(__always)
   func refresh(_ version: inout EngineVersion?) {
     if let version,
