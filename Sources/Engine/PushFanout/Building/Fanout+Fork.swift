@@ -1,17 +1,14 @@
 internal import PushSupport
 internal import Synchronization
 
-/// Forks: engines that begin with another's settings.
+/// A fork shares a version's pages, retains the version, and numbers its updates from there. Older
+/// pages are the other engine's: the fork copies them before a change, and never retires or frees
+/// them.
 ///
-/// A fork shares the pages of a version, which its tables retain, and numbers its updates from
-/// there. Older pages are the other engine's: the fork copies them before a change, as any update
-/// does, and neither retires nor frees them.
-///
-/// Memory that is written in place is its own from the beginning: each table's last page with the
-/// nodes above it, the slots of ids, and the arena. So is the calendar, which numbers one engine's
-/// schedules.
+/// Memory written in place is its own: each table's last page with its nodes, the slots of ids, and
+/// the arena. So is the calendar, which numbers one engine's schedules.
 extension Fanout {
-  /// An engine with the current settings under the same indices. Either engine may end first.
+  /// An engine with the same settings and indices; either may end first.
   ///
   /// - Memory: the slots of ids, 13 to 26 bytes an id, and what either engine changes later.
   /// - Complexity: O(ids).
@@ -26,7 +23,7 @@ extension Fanout {
 }
 
 extension Tables {
-  /// - Precondition: no update of the version's engine is in progress.
+  /// - Precondition: no update is in progress.
   fileprivate convenience init(forking version: EngineVersion, _ store: PageStore) {
     var forking = ForkTables(store: store)
     self.init(version.tables, &forking)

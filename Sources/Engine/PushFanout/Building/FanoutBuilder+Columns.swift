@@ -3,16 +3,16 @@ internal import PushSupport
 internal import QuietTime
 
 extension FanoutBuilder {
-  /// Looks up the ids so far.
+  /// Looks up ids added so far.
   package var lookup: SettingsIDLookup {
     SettingsIDLookup(
       users: writer.tables.userIDs, userNumbers, conversations: writer.tables.conversationIDs,
       conversationNumbers)
   }
 
-  /// Adds memberships in the order of rows, as ``setMember(_:of:_:)`` does.
+  /// Adds memberships in order, as ``setMember(_:of:_:)`` does.
   ///
-  /// - Precondition: this builder's ``SettingsIDLookup`` resolved the columns.
+  /// - Precondition: ``lookup`` resolved the columns.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
@@ -20,7 +20,6 @@ extension FanoutBuilder {
     var extras = columns.extras(from: columns.rows(of: first).lowerBound)
     let all = columns.rows(of: first).lowerBound..<columns.rows(of: last).upperBound
     let known = columns.users.indices[all]
-    // Known users are added together.
     let areKnown = !hasChannels && !known.contains(.max)
     try checkRoom(all.count)
     reserveCapacity(conversations: columns.conversations, stretches)
@@ -47,7 +46,7 @@ extension FanoutBuilder {
     }
   }
 
-  /// Reserves capacity for new conversations with text ids.
+  /// For new ids that are texts.
   private mutating func reserveCapacity(conversations ids: IDColumn, _ stretches: Range<Int>) {
     guard ids.numbers.isEmpty else { return }
     let more = ids.indices[stretches].count { $0 == .max }
@@ -55,7 +54,6 @@ extension FanoutBuilder {
     writer.tables.conversationIDs.reserve(count, writer.store, threads: threads)
   }
 
-  /// Prefetches a new conversation's slot.
   private func readAhead(conversationAt stretch: Int, of columns: MembershipColumns) {
     let ids = columns.conversations
     guard stretch < columns.stretchCount, ids.indices[stretch] == .max else { return }
@@ -66,14 +64,14 @@ extension FanoutBuilder {
     }
   }
 
-  /// Adds users in the order of rows, as ``setUser(_:_:)`` does.
+  /// Adds users in order, as ``setUser(_:_:)`` does.
   ///
-  /// - Precondition: this builder's ``SettingsIDLookup`` resolved the users.
+  /// - Precondition: ``lookup`` resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
     declaredCount += try writer.add(users, rows, userNumbers, &listedSchedules)
   }
 
-  /// Adds waiting ids, before a look-up by text.
+  /// Must precede a look-up by text.
   func addWaitingIDs(threads: Int = 1) {
     writer.addUserIDs(of: userNumbers, threads: threads)
     writer.addConversationIDs(of: conversationNumbers, threads: threads)
@@ -91,7 +89,6 @@ extension TableWriter {
     tables.conversationIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
   }
 
-  /// The indices of rows' users, added if new.
   fileprivate func intern(
     usersAt rows: Range<Int>, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
   ) throws(FanoutError) -> [UInt32] {
@@ -117,12 +114,12 @@ extension TableWriter {
     return indices
   }
 
-  /// The index of the user with a number as id, added if new.
+  /// The index of a number, added if new.
   private func intern(userOf number: Int64, _ numbers: NumberIndex) throws(FanoutError) -> UInt32 {
     if let known = numbers.slots.index(of: number) { return known }
     let count = tables.userIDs.count + numbers.waiting.count
     guard count < limit else { throw .tooMany("users") }
-    // Not all ids are known as numbers, so a text may have added this one.
+    // A text may have added it.
     if numbers.count < count {
       addUserIDs(of: numbers)
       let index = unsafe withDigits(number) {
@@ -136,14 +133,13 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// The index of a user id, added if new; nil if there are too many. ``appendUsers(to:)`` follows.
+  /// Nil if there are too many. ``appendUsers(to:)`` must follow.
   private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.userIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.userIDs.count < limit else { return nil }
     return unsafe tables.userIDs.append(id, hash: hash, store)
   }
 
-  /// The index of a stretch's conversation, added if new.
   fileprivate func intern(
     conversationAt stretch: Int, _ ids: IDColumn, _ characters: IDCharacters,
     _ numbers: NumberIndex
@@ -175,7 +171,7 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// The index of a conversation, added if new; nil if there are too many.
+  /// Nil if there are too many.
   private func intern(conversation id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.conversationIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.conversationIDs.count < limit else { return nil }
@@ -183,7 +179,7 @@ extension TableWriter {
     return unsafe tables.conversationIDs.append(id, hash: hash, store)
   }
 
-  /// Replaces users' settings, and returns how many had none.
+  /// Returns how many users had no settings.
   fileprivate func add(
     _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex,
     _ schedules: inout ListedSchedules
@@ -213,15 +209,15 @@ extension TableWriter {
     return newCount
   }
 
-  /// How many rows ahead slots are prefetched.
+  /// Rows between prefetch and use.
   fileprivate static var readAhead: Int { 12 }
 }
 
-/// The known schedules of listed quiet settings: each is looked up once per list.
+/// Known schedules of listed quiet settings, looked up once per list.
 struct ListedSchedules: Sendable {
   private var lists: [(settings: QuietSettingsList.Listed, schedules: [UInt32])] = []
   private var selected = 0
-  /// Forgotten lists are only looked up again.
+  /// Forgotten lists are looked up again.
   private static var limit: Int { 256 }
 
   fileprivate mutating func select(_ settings: QuietSettingsList.Listed) {

@@ -11,16 +11,16 @@ public import QuietTime
 ///   per mute or start of membership besides.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  /// The users and conversations with numbers as ids.
+  /// Ids given as numbers.
   let userNumbers = NumberIndex()
   let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
-  /// The channel levels of members, by ``Tables/key(_:_:)``.
+  /// By ``Tables/key(_:_:)``.
   private var channelSets: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only named.
   private(set) var isSet: [Bool] = []
-  /// The parents of conversations that were set. Their indices are added last, behind all others.
+  /// Added last, behind all other conversations.
   private var parents: [UInt32: Identifier] = [:]
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
@@ -28,9 +28,9 @@ public import QuietTime
   var listedSchedules = ListedSchedules()
   /// The number of users with settings.
   package internal(set) var declaredCount = 0
-  /// Prepares memory on another thread while records are added.
+  /// Prepares memory on another thread.
   private var ahead: PageMemory.BlocksAhead?
-  /// The maximum of threads while records are added.
+  /// The maximum while records are added.
   package let threads: Int
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
@@ -85,7 +85,7 @@ public import QuietTime
     try setUser(at: try intern(user: id), user)
   }
 
-  /// Replaces a user's settings by index.
+  /// Replaces a user's settings.
   package mutating func setUser(at index: UserIndex, _ user: UserSettings) throws(FanoutError) {
     if !writer.tables.packedUsers[Int(index.rawValue)].isDeclared { declaredCount += 1 }
     try writer.setUser(index.rawValue, user)
@@ -182,17 +182,17 @@ public import QuietTime
     for user in users { channelSets[Tables.key(conversation, user)] = nil }
   }
 
-  /// Adds members; their conversations follow.
+  /// Their conversations follow.
   mutating func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     memberships.append(members: users, bits)
   }
 
-  /// Adds the conversation of added members.
+  /// For members added before.
   mutating func append(_ conversation: UInt32, count: Int) {
     memberships.append(conversation, count: count)
   }
 
-  /// Adds a start and a mute in milliseconds, unless 0.
+  /// Milliseconds; 0 for none.
   mutating func appendOverrides(
     _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
   ) {
@@ -214,7 +214,7 @@ public import QuietTime
   }
 
   consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
-    // Checks that the system has the default's zone.
+    // The system may lack the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
     try settle(threads: threads)
     writer.fillKeys(threads: threads)
@@ -223,29 +223,26 @@ public import QuietTime
 }
 
 extension FanoutBuilder {
-  /// The number of user ids.
   package var userCount: Int { writer.tables.userCount }
 
-  /// The index of a user id, added if new.
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     addWaitingIDs()
     return UserIndex(try writer.intern(user: id))
   }
 
-  /// The index of a conversation id, added if new.
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     addWaitingIDs()
     return try writer.intern(conversation: id)
   }
 
-  /// Adds a membership by indices, as ``setMember(_:of:_:)`` does.
+  /// As ``setMember(_:of:_:)``.
   package mutating func add(
     _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try add(index, user.rawValue, member)
   }
 
-  /// Reserves capacity for a total of user ids.
+  /// - Parameter users: the expected total.
   package mutating func reserveCapacity(users: Int) {
     userNumbers.expectedCount = users
     if userNumbers.count == 0 {
@@ -253,10 +250,9 @@ extension FanoutBuilder {
     }
   }
 
-  /// Whether any member has channel levels so far.
   package var hasChannels: Bool { !channelSets.isEmpty }
 
-  /// A member's channel levels so far.
+  /// As set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -267,7 +263,7 @@ extension FanoutBuilder {
     return writer.tables.channelSets[set]
   }
 
-  /// Stores the members, on several threads; none can be added afterwards.
+  /// Stores the members; none can be added afterwards.
   package mutating func settle(threads: Int = 1) throws(FanoutError) {
     guard !isSettled else { return }
     isSettled = true
@@ -277,7 +273,7 @@ extension FanoutBuilder {
       try writer.setParent(of: index, parent)
     }
     parents = [:]
-    // Frees each list before the next table is made.
+    // Frees each list before making the next table.
     var (members, overrides) = (MembershipList(), OverrideList())
     swap(&members, &memberships)
     writer.storeMembers(consume members, threads: threads)
@@ -288,7 +284,7 @@ extension FanoutBuilder {
     listedSchedules = ListedSchedules()
   }
 
-  /// A conversation's settings; nil unless it was set or has members.
+  /// Nil unless it was set or has members.
   ///
   /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
@@ -299,8 +295,6 @@ extension FanoutBuilder {
     return isKnown ? writer.tables.conversation(index) : nil
   }
 
-  /// Whether a user has a membership.
-  ///
   /// - Precondition: ``settle()`` was called.
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     guard let user = writer.tables.userIDs.index(of: user),

@@ -1,12 +1,11 @@
 package import PushModel
 
-/// The records of an engine, read from its tables in the order of ids' first appearance.
+/// An engine's records, in the order of ids' first appearance.
 package struct FanoutRecords: SettingsRecords {
-  /// The engine.
   package let fanout: Fanout
   private let version: FanoutVersion
   private var tables: Tables { version.engineVersion.tables }
-  /// Whether each conversation was set, rather than only named.
+  /// By conversation, false if only named.
   private let isSet: [Bool]
 
   fileprivate init(_ fanout: Fanout, isSet: [Bool]) {
@@ -15,48 +14,43 @@ package struct FanoutRecords: SettingsRecords {
     self.isSet = isSet
   }
 
-  /// The app's settings.
   package var app: AppSettings { tables.app }
 
-  /// The number of user ids.
   package var userCount: Int { tables.userCount }
 
-  /// The id at an index.
   package func id(of user: UserIndex) -> Identifier { tables.userIDs[user.rawValue] }
 
-  /// The index of an id; nil if it never appeared.
+  /// Nil if it never appeared.
   package func index(of user: Identifier) -> UserIndex? {
     tables.userIDs.index(of: user).map { UserIndex($0) }
   }
 
-  /// Whether a user was set, rather than only named.
+  /// False if only named.
   package func isDeclared(_ user: UserIndex) -> Bool {
     tables.packedUsers[Int(user.rawValue)].isDeclared
   }
 
-  /// A user's settings; empty if only named.
+  /// Empty if only named.
   package func user(_ user: UserIndex) -> UserSettings { tables.user(user.rawValue) }
 
-  /// The number of conversations.
   package var conversationCount: Int { tables.conversations.count }
 
-  /// The ids of all conversations.
   package var conversationIDs: [Identifier] {
     (0..<UInt32(conversationCount)).map { tables.conversationIDs[$0] }
   }
 
-  /// A conversation's settings; nil if never named.
+  /// Nil if never named.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
     tables.conversationIDs.index(of: id).map { tables.conversation($0) }
   }
 
-  /// Whether a conversation was set, rather than only named.
+  /// False if only named.
   package func isDeclared(_ conversation: Identifier) -> Bool {
     guard let index = tables.conversationIDs.index(of: conversation) else { return false }
     return Int(index) < isSet.count && isSet[Int(index)]
   }
 
-  /// Calls `body` with a conversation's records, by ascending user.
+  /// Calls `body` by ascending user.
   package func forEachMember<Failure: Error>(
     of conversation: Identifier,
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
@@ -69,7 +63,7 @@ package struct FanoutRecords: SettingsRecords {
 }
 
 extension FanoutBuilder {
-  /// Builds the engine, and keeps what only the builder knows of the records.
+  /// Builds the engine and keeps what its tables lack.
   ///
   /// - Complexity: as ``build(threads:cacheBytes:)``.
   package consuming func buildRecords() throws(FanoutError) -> FanoutRecords {

@@ -1,15 +1,14 @@
 internal import PushModel
 internal import PushSupport
 
-/// The characters of many ids, for another thread.
+/// Characters of many ids, for another thread.
 struct IDCharacters: Sendable {
   private(set) var bytes: [UInt8] = []
-  /// The addresses of a text added whole, and its start in ``bytes``.
+  /// A text's addresses, and its start in ``bytes``.
   private var text: Range<UInt> = 0..<0
   private var textStart = 0
 
-  /// Adds a text with many ids, which is cheaper than each alone. It must not move until
-  /// ``forgetText()``.
+  /// Adds a text with many ids at once. It must not move until ``forgetText()``.
   mutating func add(text: UnsafeRawBufferPointer) {
     guard let start = text.baseAddress else { return }
     self.text = UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(text.count)
@@ -19,7 +18,7 @@ struct IDCharacters: Sendable {
 
   mutating func forgetText() { text = 0..<0 }
 
-  /// Stores an id and returns its start.
+  /// Returns the id's start.
   @inline(__always)
   mutating func store(_ id: UnsafeRawBufferPointer) -> UInt32 {
     let address = UInt(bitPattern: id.baseAddress)
@@ -29,7 +28,7 @@ struct IDCharacters: Sendable {
   }
 }
 
-/// Ids with their hashes and indices in a table of ids.
+/// Ids, their hashes, and their indices.
 struct IDColumn: Sendable {
   /// A range of ``IDCharacters``.
   private struct Text: Sendable {
@@ -37,12 +36,12 @@ struct IDColumn: Sendable {
     let count: UInt32
   }
 
-  /// The numbers whose digits are the ids; all ids are numbers, or none.
+  /// All ids, if they are numbers.
   private(set) var numbers: [Int64] = []
   private var texts: [Text] = []
-  /// Empty for numbers, and until ``resolve(_:in:_:)``.
+  /// Empty for numbers and until resolved.
   private(set) var hashes: [UInt32] = []
-  /// `UInt32.max` for an unknown id; empty until ``resolve(_:in:_:)``.
+  /// `UInt32.max` if unknown; empty until resolved.
   private(set) var indices: [UInt32] = []
 
   var count: Int { max(texts.count, numbers.count) }
@@ -82,12 +81,10 @@ struct IDColumn: Sendable {
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(text.count)])
   }
 
-  /// The ids between prefetching a step's memory and reading it.
+  /// Ids between prefetch and use.
   private static var distance: Int { 24 }
 
-  /// Hashes the ids and finds the known ones.
-  ///
-  /// - Complexity: O(ids); look-ups overlap.
+  /// Hashes the ids and finds the known ones in O(ids); look-ups overlap.
   mutating func resolve(
     _ characters: IDCharacters, in table: IDTable, _ slots: NumberIndex.Slots
   ) {
@@ -114,7 +111,7 @@ struct IDColumn: Sendable {
     (self.hashes, self.indices) = (hashes, indices)
   }
 
-  /// - Complexity: O(ids); look-ups overlap.
+  /// O(ids); look-ups overlap.
   private mutating func resolveNumbers(_ slots: NumberIndex.Slots) {
     var indices = [UInt32](repeating: .max, count: count)
     for row in 0..<numbers.count + Self.distance {
@@ -126,10 +123,10 @@ struct IDColumn: Sendable {
   }
 }
 
-/// Looks up many of a ``FanoutBuilder``'s ids on another thread while the builder goes on.
+/// Looks up many of a builder's ids on another thread.
 ///
-/// SAFETY: the copied tables are versions, which the one writer does not disturb. They are freed
-/// only after the engine is built, and readers of files wait for their threads before.
+/// SAFETY: copied tables are versions, which the writer leaves alone. They live until the engine is
+/// built, and readers of files finish their threads before.
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
@@ -150,15 +147,13 @@ package struct SettingsIDLookup: @unchecked Sendable {
     conversationSlots = conversationNumbers.slots
   }
 
-  /// Hashes the ids of columns and finds the known ones.
-  ///
-  /// - Complexity: O(rows); look-ups overlap.
+  /// Finds known ids in O(rows); look-ups overlap.
   package func resolve(_ columns: inout MembershipColumns) {
     columns.conversations.resolve(columns.characters, in: conversations, conversationSlots)
     columns.users.resolve(columns.characters, in: users, userSlots)
   }
 
-  /// The same for users' records.
+  /// Finds known ids.
   package func resolve(_ records: inout UserRecords) {
     records.ids.resolve(records.characters, in: users, userSlots)
   }

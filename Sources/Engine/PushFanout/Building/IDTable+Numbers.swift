@@ -2,9 +2,7 @@ internal import PushModel
 internal import PushSupport
 
 extension IDTable {
-  /// Adds the digits of new numbers as ids.
-  ///
-  /// - Complexity: O(numbers), on several threads.
+  /// Adds digits of new numbers in O(numbers), on several threads.
   mutating func append(digitsOf numbers: [Int64], _ store: PageStore, threads: Int) {
     let first = entries.count
     entries.grow(to: first + numbers.count, store, threads: threads)
@@ -17,7 +15,7 @@ extension IDTable {
     let byteCounts = Parallel.map(pieceCount, threads: threads) { index in
       piece(index).reduce(0) { $0 + longDigitCount(of: numbers[$1]) }
     }
-    // One by one: the arena is for one thread.
+    // The arena is for one thread.
     let offsets = byteCounts.map { $0 == 0 ? 0 : arena.add(byteCount: $0) }
     hasLong = hasLong || byteCounts.contains { $0 > 0 }
     let new = NewIDs(entries: entries, slots: slots, base: arena.base)
@@ -28,25 +26,23 @@ extension IDTable {
   }
 }
 
-/// The number of digits, if the id is not short; otherwise 0.
+/// 0 if the id is short.
 private func longDigitCount(of number: Int64) -> Int {
   if (-99_999_999_999_999...999_999_999_999_999).contains(number) { return 0 }
   return unsafe withDigits(number) { $0.count }
 }
 
-/// Writes ids that are added together, on several threads.
+/// Writes new ids on several threads.
 ///
-/// SAFETY: no two threads write the same entries or characters; slots are taken atomically.
+/// SAFETY: threads write separate entries and characters; slots are taken atomically.
 private struct NewIDs: @unchecked Sendable {
   let entries: PagedTable<IDEntry>
   let slots: IDSlots
   let base: UInt
 
-  /// Writes ids and slots of the numbers in `items`.
-  ///
   /// - Parameters:
-  ///   - firstIndex: the index of the first of all numbers.
-  ///   - offset: where the characters of ids that are not short go.
+  ///   - firstIndex: the first number's index.
+  ///   - offset: for the items' characters in the arena.
   func write(_ numbers: [Int64], _ items: Range<Int>, firstIndex: Int, at offset: UInt) {
     var offset = offset
     // A group's slots load at the same time.

@@ -1,13 +1,13 @@
 internal import Algorithms
 package import PushModel
 
-/// Memberships in columns, which one thread reads and another adds to a ``FanoutBuilder``.
+/// Memberships in columns, read by one thread and added to a ``FanoutBuilder`` by another.
 ///
-/// A stretch is consecutive memberships of one conversation, named once.
+/// A stretch is consecutive memberships of one conversation.
 ///
 /// - Memory: about 17 bytes per membership, 24 more with a mute or start, and the text.
 package struct MembershipColumns: Sendable {
-  /// A row's values beside the level, in milliseconds; 0 for none.
+  /// Values beside the level, in milliseconds; 0 for none.
   struct Extra: Sendable {
     var row: UInt32
     var saysSince: Bool
@@ -19,16 +19,15 @@ package struct MembershipColumns: Sendable {
   var conversations = IDColumn()
   var users = IDColumn()
   private var starts: [UInt32] = []
-  /// The bits of ``PackedMember``, by row.
+  /// By row, a ``PackedMember``.
   private(set) var bits: [UInt8] = []
-  /// The rows not on the line after the preceding row's, ascending, and their lines.
+  /// Rows not on the line after the preceding one, ascending.
   private var lineBreaks: [(row: UInt32, line: UInt32)] = []
   private var nextLine = 1
-  /// The rows with more than a level, ascending.
+  /// Ascending by row.
   private var extras: [Extra] = []
   private var isStretchOpen = false
 
-  /// Creates empty columns.
   package init() {}
 
   package mutating func reserveCapacity(_ count: Int) {
@@ -36,10 +35,9 @@ package struct MembershipColumns: Sendable {
     bits.reserveCapacity(count)
   }
 
-  /// Adds a text that most ids are parts of; it must not move until ``forgetText()``.
+  /// Adds a text of ids, which must not move until ``forgetText()``.
   package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
 
-  /// Ends the use of the text.
   package mutating func forgetText() { characters.forgetText() }
 
   /// Adds a membership without channel levels.
@@ -47,7 +45,7 @@ package struct MembershipColumns: Sendable {
   /// - Parameters:
   ///   - since: nil if not written.
   ///   - mutedUntil: `zero` for no mute.
-  ///   - line: counted from the start of the part read.
+  ///   - line: within the part read.
   package mutating func append(
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,
     level: NotificationLevel, since: Instant?, mutedUntil: Instant, line: Int
@@ -72,11 +70,11 @@ package struct MembershipColumns: Sendable {
     bits.append(packed.bits)
   }
 
-  /// Adds memberships without channel levels, whose ids are numbers' digits.
+  /// Adds memberships without channel levels. Ids are the numbers' digits.
   ///
   /// - Parameters:
-  ///   - levels: of all rows, or empty.
-  ///   - mutes: milliseconds, -1 for none; of all rows, or empty.
+  ///   - levels: all, or none.
+  ///   - mutes: milliseconds or -1; all, or none.
   ///   - sinces: as `mutes`.
   /// - Precondition: the columns are empty.
   package mutating func append(
@@ -111,10 +109,9 @@ package struct MembershipColumns: Sendable {
     self.users.append(numbers: users)
   }
 
-  /// Ends the stretch, even if its conversation follows again.
+  /// The next membership begins a stretch.
   package mutating func endStretch() { isStretchOpen = false }
 
-  /// Whether an id is the last conversation's.
   private func isLast(_ conversation: UnsafeRawBufferPointer) -> Bool {
     unsafe conversations.with(conversations.count - 1, characters) {
       unsafe haveSameBytes($0, conversation)
@@ -123,24 +120,20 @@ package struct MembershipColumns: Sendable {
 
   // MARK: Reading
 
-  /// The number of stretches.
   package var stretchCount: Int { starts.count }
 
-  /// The rows of a stretch.
   package func rows(of stretch: Int) -> Range<Int> {
     let end = stretch + 1 < starts.count ? Int(starts[stretch + 1]) : users.count
     return Int(starts[stretch])..<end
   }
 
-  /// The conversation of a stretch.
   package func conversation(of stretch: Int) -> Identifier {
     conversations.identifier(stretch, characters)
   }
 
-  /// The user of a row.
   package func user(at row: Int) -> Identifier { users.identifier(row, characters) }
 
-  /// The line of a row, in O(log rows).
+  /// O(log rows).
   package func line(at row: Int) -> Int {
     let after = lineBreaks.partitioningIndex { $0.row > row }
     if after == 0 { return row + 1 }
@@ -148,7 +141,7 @@ package struct MembershipColumns: Sendable {
     return Int(lineBreak.line) + row - Int(lineBreak.row)
   }
 
-  /// A row's membership and the fields written, in O(log rows).
+  /// The membership and the fields written; O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
     let level = NotificationLevel(rawValue: PackedMember(bits: bits[row]).level) ?? .unset
     guard let extra = extras(from: row).first, extra.row == row else {
@@ -161,7 +154,6 @@ package struct MembershipColumns: Sendable {
     )
   }
 
-  /// The extras from a row on.
   func extras(from row: Int) -> ArraySlice<Extra> {
     extras[extras.partitioningIndex { $0.row >= row }...]
   }

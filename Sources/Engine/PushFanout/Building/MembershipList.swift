@@ -2,14 +2,14 @@ internal import Algorithms
 internal import PushSupport
 internal import Synchronization
 
-/// The runs of consecutive items of one conversation, in the order added.
+/// Runs of consecutive items of one conversation.
 struct ConversationRuns: Sendable {
   private(set) var conversations: [UInt32] = []
   private(set) var ends: [UInt32] = []
 
   init() {}
 
-  /// One run per conversation; an end equal to the preceding one means no items.
+  /// By conversation; equal ends mean no items.
   private init(endsOfConversations ends: [UInt32]) {
     for (conversation, end) in ends.enumerated() where Int(end) > count {
       append(UInt32(conversation), count: Int(end) - count)
@@ -33,7 +33,7 @@ struct ConversationRuns: Sendable {
     Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
   }
 
-  /// Whether each conversation's items are consecutive.
+  /// Whether each conversation has one run.
   func isGrouped(conversationCount: Int) -> Bool {
     var seen = [Bool](repeating: false, count: conversationCount)
     for conversation in conversations {
@@ -43,7 +43,7 @@ struct ConversationRuns: Sendable {
     return true
   }
 
-  /// Shares of runs with about equal items.
+  /// Shares with about equal items.
   func shares(_ shareCount: Int) -> [Range<Int>] {
     var shares: [Range<Int>] = []
     for share in 1...shareCount {
@@ -55,17 +55,16 @@ struct ConversationRuns: Sendable {
     return shares
   }
 
-  /// Groups items by conversation, in the order added, by a counting sort.
+  /// Groups items by conversation, a stable counting sort.
   ///
-  /// - Parameter move: stores items in consecutive slots; several threads call it, each for its own
-  ///   slots.
-  /// - Returns: one run of slots per conversation with items.
+  /// - Parameter move: stores items in consecutive slots; each thread has its own.
+  /// - Returns: one run of slots per conversation.
   /// - Complexity: O(items + conversations).
   func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> ConversationRuns {
-    // Counting per share does not pay off with fewer items in it than conversations.
+    // Counts of a share cost more than they gain with fewer items than conversations.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
     let shares = shares(shareCount)
     let (starts, ends) = Self.starts(
@@ -89,7 +88,7 @@ struct ConversationRuns: Sendable {
     return counts
   }
 
-  /// Each share's first slots by conversation, and the conversations' ends.
+  /// Each share's starts and the ends, by conversation.
   private static func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
     let (shareCount, conversationCount) = (starts.count, starts[0].count)
@@ -111,7 +110,7 @@ struct ConversationRuns: Sendable {
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
   let users = TableColumn<UInt32>()
-  /// The bits of each ``PackedMember``.
+  /// ``PackedMember/bits``.
   let bits = TableColumn<UInt8>()
 
   var count: Int { users.count }
@@ -124,7 +123,7 @@ struct MembershipList: Sendable {
     self.bits.append(bits)
   }
 
-  /// Adds members; ``append(_:count:)`` adds their conversations.
+  /// Their conversations follow, by ``append(_:count:)``.
   func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     self.users.append(users)
     self.bits.append(bits)
@@ -135,21 +134,20 @@ struct MembershipList: Sendable {
   }
 }
 
-/// Elements in pages that become a table's without being copied.
+/// Elements in pages that a table takes without copying.
 ///
 /// SAFETY: one thread appends; others read afterwards.
 @safe final class TableColumn<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  /// The elements, and room for more.
+  /// With room for more.
   private(set) var table = PagedTable<Element>()
-  /// Frees the pages unless a table takes them.
+  /// Frees pages that no table takes.
   private let store = PageStore()
   private(set) var count = 0
 
   func append(_ elements: some Collection<Element>) {
     let end = count + elements.count
     while table.count < end {
-      // After its first, a node's pages are made together, which ``PagedTable/prefetch(_:)`` relies
-      // on.
+      // Makes a node's pages together but the first, for ``PagedTable/prefetch(_:)``.
       let more = min(max(table.count, PagedTable<Element>.pageSize), PagedTable<Element>.nodeSize)
       table.grow(to: table.count + more, store, threads: 1)
     }
@@ -157,7 +155,7 @@ struct MembershipList: Sendable {
     count = end
   }
 
-  /// Moves the elements to pages of another store's update.
+  /// Moves the pages to another store's update.
   func take(into other: PageStore) -> PagedTable<Element> {
     table.shrink(to: count, store)
     other.adopt(store)
@@ -169,7 +167,7 @@ struct MembershipList: Sendable {
   }
 }
 
-/// Values beside the level, in the order added.
+/// Values beside the level.
 struct OverrideList: Sendable {
   private(set) var runs = ConversationRuns()
   let records = TableColumn<OverrideRecord>()

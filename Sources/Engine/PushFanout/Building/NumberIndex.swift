@@ -3,21 +3,20 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// The indices of users or conversations with numbers as ids, while loading: a look-up reads one
-/// slot and makes no digits.
+/// Indices by ids that are numbers, while loading: a look-up reads one slot and makes no digits.
 ///
 /// Small numbers index an array; others are hashed. New ids are *waiting*: several threads add them
-/// to the table of ids later.
+/// to the table later.
 ///
 /// SAFETY: one thread inserts. A slot's index is written after its number and never changes.
-/// Replaced slots stay until the index is freed, as other threads may read them.
+/// Replaced slots stay to the end, as other threads may read them.
 @safe final class NumberIndex: @unchecked Sendable {
-  /// Looks up on other threads, while the index grows.
+  /// For other threads, while the index grows.
   @safe struct Slots: @unchecked Sendable {
-    /// By number, an index plus 1, or 0.
+    /// By number, an index plus 1; 0 for none.
     fileprivate var dense: UnsafeMutablePointer<Atomic<UInt32>>?
     fileprivate var denseCount = 0
-    /// Slots of 16 bytes: a number, then an index plus 1, or 0 if empty.
+    /// 16 bytes per slot: a number, then an index plus 1, or 0.
     fileprivate var memory: UnsafeMutableRawPointer
     fileprivate var capacity: Int
     fileprivate let seed: UInt64
@@ -55,12 +54,12 @@ internal import Synchronization
       }
     }
 
-    /// The index of a number; nil if it is missing or being added.
+    /// Nil if missing, or being added.
     @inline(__always)
     func index(of number: Int64) -> UInt32? {
       if isDense(number) {
         let found = unsafe dense.unsafelyUnwrapped[Int(number)].load(ordering: .acquiring)
-        // A number added before the array grew is hashed.
+        // The array may have grown since the number was added.
         if found != 0 { return found - 1 }
       }
       var slot = slot(number)
@@ -74,12 +73,12 @@ internal import Synchronization
       }
     }
 
-    /// Adds a new number to ``dense``.
+    /// The number must be new.
     fileprivate func putDense(_ number: Int64, _ index: UInt32) {
       unsafe dense.unsafelyUnwrapped[Int(number)].store(index + 1, ordering: .releasing)
     }
 
-    /// Adds a new number by its hash.
+    /// The number must be new.
     fileprivate func put(_ number: Int64, _ index: UInt32) {
       var slot = slot(number)
       while unsafe self.index(slot).pointee.load(ordering: .relaxed) != 0 {
@@ -101,14 +100,13 @@ internal import Synchronization
 
   private(set) var slots: Slots
   private(set) var count = 0
-  /// The last indices' numbers, not yet in the table of ids.
+  /// The last indices' numbers, without ids in the table.
   private(set) var waiting: [Int64] = []
-  /// About how many numbers will come.
   var expectedCount = 0
   private var hashedCount = 0
-  /// Memory to free at the end.
+  /// Memory freed at the end.
   private var replaced: [UInt] = []
-  /// Numbers below this many times the number of ids index the array.
+  /// Array size per number.
   private static let sparsity = 4
 
   init() { slots = Slots(capacity: 64, seed: processSeed()) }
@@ -119,10 +117,8 @@ internal import Synchronization
     unsafe free(slots.dense)
   }
 
-  /// Adds a new number.
-  ///
-  /// - Parameter isWaiting: whether the table of ids lacks the id. Then it has all lower indices,
-  ///   or they are waiting.
+  /// - Parameter isWaiting: whether the table lacks the id but has those of all lower indices, or
+  ///   they wait.
   func insert(_ number: Int64, _ index: UInt32, isWaiting: Bool) {
     count += 1
     if isWaiting { waiting.append(number) }
@@ -133,13 +129,12 @@ internal import Synchronization
     slots.put(number, index)
   }
 
-  /// Removes and returns the waiting numbers.
   func takeWaiting() -> [Int64] {
     defer { waiting = [] }
     return waiting
   }
 
-  /// Grows the array to hold a number, if there are enough numbers.
+  /// Grows the array for a number, if there are enough.
   private func makeDense(_ number: Int64) {
     guard number >= slots.denseCount,
       number < Self.sparsity * max(count, expectedCount) + 4096
@@ -166,7 +161,7 @@ internal import Synchronization
   }
 }
 
-/// Zeroed memory for `free`.
+/// To be freed with `free`.
 private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
   return unsafe memory

@@ -1,10 +1,9 @@
 internal import PushSupport
 
 extension TableWriter {
-  /// Stores memberships, sorted by user; a user's last one counts.
+  /// Stores memberships by user; the last of a user counts.
   ///
-  /// - Complexity: O(memberships), or O(memberships log members) where members are not in order; on
-  ///   several threads.
+  /// - Complexity: O(memberships), or O(memberships log members) out of order; on several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
     let list = memberships
     let runs = grouped(list.runs, threads) {
@@ -23,7 +22,7 @@ extension TableWriter {
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
-  /// Stores values beside the level, sorted by user and kind; the last of a kind counts.
+  /// Stores values by user and kind; the last of a kind counts.
   ///
   /// - Complexity: as ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
@@ -43,9 +42,9 @@ extension TableWriter {
   /// Groups items by conversation.
   ///
   /// - Parameters:
-  ///   - take: uses items that are grouped already.
-  ///   - move: makes room, and returns what several threads call to move items to slots.
-  /// - Returns: one run of slots per conversation with items.
+  ///   - take: uses grouped items as they are.
+  ///   - move: makes room, and returns a function for several threads.
+  /// - Returns: one run of slots per conversation.
   private func grouped(
     _ runs: ConversationRuns, _ threads: Int, take: () -> Void,
     move: () -> @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
@@ -59,7 +58,7 @@ extension TableWriter {
     return runs.distribute(conversationCount: conversationCount, threads: threads, move())
   }
 
-  /// Makes all rows' pages the update's, as they are written directly.
+  /// The update must own all rows, as they are written directly.
   private func ownConversations() {
     let pageSize = PagedTable<ConversationRow>.pageSize
     for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
@@ -68,10 +67,10 @@ extension TableWriter {
   }
 }
 
-/// All members' slots and their rows, for several threads.
+/// Members' slots and rows, for several threads.
 ///
-/// SAFETY: all pages belong to the update, nothing else uses the tables meanwhile, and no two
-/// threads access the same slots or rows.
+/// SAFETY: the update owns all pages, nothing else uses them meanwhile, and no two threads access
+/// the same slots or rows.
 private struct MemberSlots: @unchecked Sendable {
   let rows: PagedTable<ConversationRow>
   let users: PagedTable<UInt32>
@@ -83,7 +82,7 @@ private struct MemberSlots: @unchecked Sendable {
     packed = tables.packedMembers
   }
 
-  /// Sorts members by user, keeps each user's last record, and completes the row.
+  /// Sorts, keeping each user's last record, and completes the row.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.start = UInt32(range.lowerBound)
     row.capacity = UInt32(range.count)
@@ -106,7 +105,7 @@ private struct MemberSlots: @unchecked Sendable {
     unsafe withSlots(range, inOrderOf: { users[$0] }) { (sorted) -> Void in
       for index in sorted.indices {
         let user = unsafe SortKey.user(sorted[index])
-        // A user's records are in the order added.
+        // Equal users are in the order added.
         if unsafe index + 1 < sorted.count && SortKey.user(sorted[index + 1]) == user { continue }
         users.update(range.lowerBound + count, user)
         packed.update(
@@ -118,7 +117,7 @@ private struct MemberSlots: @unchecked Sendable {
   }
 }
 
-/// All overrides' slots and their rows.
+/// Overrides and rows.
 ///
 /// SAFETY: as ``MemberSlots``.
 private struct OverrideSlots: @unchecked Sendable {
@@ -130,7 +129,7 @@ private struct OverrideSlots: @unchecked Sendable {
     records = tables.overrides
   }
 
-  /// Sorts overrides, keeps the last of each user and kind, and completes the row.
+  /// Sorts, keeping the last of each user and kind, and completes the row.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.overrideStart = UInt32(range.lowerBound)
     row.overrideCount = UInt32(sort(range))
@@ -151,7 +150,7 @@ private struct OverrideSlots: @unchecked Sendable {
     if isAscending { return range.count }
     let old = range.map { records[$0] }
     var count = 0
-    // The user's last record of each kind.
+    // The user's last records.
     var kinds = [OverrideRecord.none, .none, .none, .none]
     unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
       for index in sorted.indices {
@@ -179,7 +178,7 @@ private enum SortKey {
   static func slot(_ key: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: key)) }
 }
 
-/// Calls `body` with a ``SortKey`` per slot, by user and slot.
+/// Calls `body` with each slot's ``SortKey``, ascending.
 ///
 /// - Complexity: O(slots).
 private func withSlots(
@@ -203,7 +202,6 @@ private func withSlots(
   }
 }
 
-/// Insertion sort.
 private func sortFew(_ keys: UnsafeMutableBufferPointer<UInt64>) {
   for index in 1..<max(1, keys.count) {
     let key = unsafe keys[index]
@@ -216,7 +214,7 @@ private func sortFew(_ keys: UnsafeMutableBufferPointer<UInt64>) {
   }
 }
 
-/// Stable radix sort by users, eight bits at a time.
+/// A stable radix sort by user.
 private func sortByDigits(
   _ keys: inout UnsafeMutableBufferPointer<UInt64>,
   _ other: inout UnsafeMutableBufferPointer<UInt64>
@@ -245,7 +243,6 @@ private func sortByDigits(
 }
 
 extension PagedTable {
-  /// Copies elements of another table to `index` and on.
   fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
     if items.count == 1 { return update(index, source[items.lowerBound]) }
     unsafe source.forEachChunk(items) { (offset, elements) -> Void in
@@ -255,8 +252,6 @@ extension PagedTable {
 }
 
 extension PagedTable where Element == ConversationRow {
-  /// Changes the rows of conversations with slots, on several threads.
-  ///
   /// - Parameter runs: one per conversation.
   fileprivate func forEachRow(
     of runs: ConversationRuns, threads: Int,

@@ -2,31 +2,29 @@ internal import Algorithms
 package import PushModel
 package import QuietTime
 
-/// Users without devices, which one thread reads and another adds to a ``FanoutBuilder``.
+/// Users without devices, read by one thread and added to a ``FanoutBuilder`` by another.
 ///
-/// A thread lists its quiet settings once for successive records.
+/// A thread's successive records share a list of quiet settings.
 ///
 /// - Memory: about 24 bytes per user, and the text.
 package struct UserRecords: Sendable {
   private(set) var characters = IDCharacters()
   var ids = IDColumn()
   private(set) var packed: [PackedUser] = []
-  /// Each user's index in ``quiet``.
+  /// By user, the index in ``quiet``.
   private(set) var quietIndices: [UInt32] = []
   private(set) var quiet: QuietSettingsList.Listed
   private var list: QuietSettingsList
-  /// Rows with an app duration, ascending, and its end in milliseconds.
+  /// Ends of app durations in milliseconds, by ascending row.
   private var mutes: [(row: Int, until: Int64)] = []
 
-  /// Creates empty records.
-  ///
-  /// - Parameter list: the thread's; ``takeList()`` returns it.
+  /// - Parameter list: the thread's, until ``takeList()``.
   package init(_ list: consuming QuietSettingsList = QuietSettingsList()) {
     quiet = list.settings
     self.list = list
   }
 
-  /// Takes the list for the thread's next records; no user can be added to these any more.
+  /// Takes the list; no user can be added afterwards.
   package mutating func takeList() -> QuietSettingsList {
     quiet = list.settings
     var taken = QuietSettingsList()
@@ -34,24 +32,22 @@ package struct UserRecords: Sendable {
     return taken
   }
 
-  /// The number of users.
   package var count: Int { ids.count }
 
-  /// Adds a text that most ids are parts of; it must not move until ``forgetText()``.
+  /// Adds a text of ids, which must not move until ``forgetText()``.
   package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
 
-  /// Ends the use of the text.
   package mutating func forgetText() { characters.forgetText() }
 
-  /// Settings without an app duration, for other users of the list.
+  /// Settings without an app duration, for users of the same list.
   package struct Shared: BitwiseCopyable, Sendable {
     fileprivate let packed: PackedUser
     fileprivate let quiet: UInt32
   }
 
-  /// Adds a user and returns the settings, if others can share them.
+  /// Returns settings that other users can share.
   ///
-  /// - Precondition: the settings list no devices.
+  /// - Precondition: the user lists no devices.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {
     assert(user.devices == nil, "devices are not kept")
     let shared = append(settings: user, ids.count)
@@ -59,7 +55,6 @@ package struct UserRecords: Sendable {
     return shared
   }
 
-  /// Adds a user with shared settings.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ settings: Shared) {
     append(settings)
     unsafe ids.append(id, &characters)
@@ -79,24 +74,22 @@ package struct UserRecords: Sendable {
     quietIndices.append(settings.quiet)
   }
 
-  /// Adds users whose ids are numbers' digits.
+  /// Adds users by numbers, whose digits are the ids.
   ///
-  /// - Precondition: these records are empty, and no settings list devices.
+  /// - Precondition: there are no records yet, and users list no devices.
   package mutating func append(numbers: [Int64], _ user: (Int) -> UserSettings) {
     for row in numbers.indices { _ = append(settings: user(row), row) }
     ids.append(numbers: numbers)
   }
 
-  /// The user of a row.
   package func id(at row: Int) -> Identifier { ids.identifier(row, characters) }
 
-  /// The settings of a row.
   package func user(at row: Int) -> UserSettings {
     packed[row].settings(
       quiet[Int(quietIndices[row])], mutedUntil: mute(at: row))
   }
 
-  /// The end of a row's app duration in milliseconds, 0 for none; O(log rows).
+  /// Milliseconds, 0 for none; O(log rows).
   func mute(at row: Int) -> Int64 {
     guard packed[row].hasMute else { return 0 }
     return mutes[mutes.partitioningIndex { $0.row >= row }].until
