@@ -1,12 +1,14 @@
 internal import PushSupport
 internal import Synchronization
 
+/// Forks: engines that begin with another's settings.
+///
 /// A fork shares a version's pages, retains the version, and numbers its updates from there. Older
 /// pages are the other engine's: the fork copies them before a change, and never retires or frees
 /// them.
 ///
-/// Memory written in place is its own: each table's last page with its nodes, the slots of ids, and
-/// the arena. So is the calendar, which numbers one engine's schedules.
+/// It has its own memory where that is written in place: each table's last page with its nodes, the
+/// slots of ids, and the arena. So is the calendar, which numbers one engine's schedules.
 extension Fanout {
   /// An engine with the same settings and indices; either may end first.
   ///
@@ -23,7 +25,7 @@ extension Fanout {
 }
 
 extension Tables {
-  /// - Precondition: no update is in progress.
+  /// - Precondition: no update of the version's engine is in progress.
   fileprivate convenience init(forking version: EngineVersion, _ store: PageStore) {
     var forking = ForkTables(store: store)
     self.init(version.tables, &forking)

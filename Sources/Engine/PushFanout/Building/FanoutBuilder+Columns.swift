@@ -10,7 +10,7 @@ extension FanoutBuilder {
       conversationNumbers)
   }
 
-  /// Adds memberships in order, as ``setMember(_:of:_:)`` does.
+  /// Adds memberships in the order of rows, as ``setMember(_:of:_:)`` does.
   ///
   /// - Precondition: ``lookup`` resolved the columns.
   package mutating func add(
@@ -46,7 +46,7 @@ extension FanoutBuilder {
     }
   }
 
-  /// For new ids that are texts.
+  /// Reserves capacity for new ids that are texts.
   private mutating func reserveCapacity(conversations ids: IDColumn, _ stretches: Range<Int>) {
     guard ids.numbers.isEmpty else { return }
     let more = ids.indices[stretches].count { $0 == .max }
@@ -64,14 +64,14 @@ extension FanoutBuilder {
     }
   }
 
-  /// Adds users in order, as ``setUser(_:_:)`` does.
+  /// Adds users in the order of rows, as ``setUser(_:_:)`` does.
   ///
   /// - Precondition: ``lookup`` resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
     declaredCount += try writer.add(users, rows, userNumbers, &listedSchedules)
   }
 
-  /// Must precede a look-up by text.
+  /// Adds the waiting ids, which must precede a look-up by text.
   func addWaitingIDs(threads: Int = 1) {
     writer.addUserIDs(of: userNumbers, threads: threads)
     writer.addConversationIDs(of: conversationNumbers, threads: threads)
@@ -119,7 +119,7 @@ extension TableWriter {
     if let known = numbers.slots.index(of: number) { return known }
     let count = tables.userIDs.count + numbers.waiting.count
     guard count < limit else { throw .tooMany("users") }
-    // A text may have added it.
+    // The id may have been added as a text.
     if numbers.count < count {
       addUserIDs(of: numbers)
       let index = unsafe withDigits(number) {
@@ -133,7 +133,8 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// Nil if there are too many. ``appendUsers(to:)`` must follow.
+  /// The index of a user, added if new; nil if there are too many. ``appendUsers(to:)`` must
+  /// follow.
   private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.userIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.userIDs.count < limit else { return nil }
@@ -171,7 +172,7 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// Nil if there are too many.
+  /// The index of a conversation, added if new; nil if there are too many.
   private func intern(conversation id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.conversationIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.conversationIDs.count < limit else { return nil }
@@ -179,7 +180,7 @@ extension TableWriter {
     return unsafe tables.conversationIDs.append(id, hash: hash, store)
   }
 
-  /// Returns how many users had no settings.
+  /// Adds users, and returns how many had no settings.
   fileprivate func add(
     _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex,
     _ schedules: inout ListedSchedules

@@ -11,16 +11,16 @@ public import QuietTime
 ///   per mute or start of membership besides.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  /// Ids given as numbers.
+  /// The users and conversations whose ids were given as numbers.
   let userNumbers = NumberIndex()
   let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
-  /// By ``Tables/key(_:_:)``.
+  /// The indices of members' channel levels, by ``Tables/key(_:_:)``.
   private var channelSets: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only named.
   private(set) var isSet: [Bool] = []
-  /// Added last, behind all other conversations.
+  /// Parents by conversation; their ids are added last, behind all others.
   private var parents: [UInt32: Identifier] = [:]
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
@@ -30,7 +30,7 @@ public import QuietTime
   package internal(set) var declaredCount = 0
   /// Prepares memory on another thread.
   private var ahead: PageMemory.BlocksAhead?
-  /// The maximum while records are added.
+  /// The maximum of threads while records are added.
   package let threads: Int
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
@@ -182,17 +182,17 @@ public import QuietTime
     for user in users { channelSets[Tables.key(conversation, user)] = nil }
   }
 
-  /// Their conversations follow.
+  /// Adds members whose conversations follow.
   mutating func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     memberships.append(members: users, bits)
   }
 
-  /// For members added before.
+  /// Adds the conversation of members that were added.
   mutating func append(_ conversation: UInt32, count: Int) {
     memberships.append(conversation, count: count)
   }
 
-  /// Milliseconds; 0 for none.
+  /// Adds a start and a mute in milliseconds; 0 means none.
   mutating func appendOverrides(
     _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
   ) {
@@ -214,7 +214,7 @@ public import QuietTime
   }
 
   consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
-    // The system may lack the default's zone.
+    // This fails if the system lacks the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
     try settle(threads: threads)
     writer.fillKeys(threads: threads)
@@ -235,7 +235,7 @@ extension FanoutBuilder {
     return try writer.intern(conversation: id)
   }
 
-  /// As ``setMember(_:of:_:)``.
+  /// Adds a membership as ``setMember(_:of:_:)`` does.
   package mutating func add(
     _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
@@ -252,7 +252,7 @@ extension FanoutBuilder {
 
   package var hasChannels: Bool { !channelSets.isEmpty }
 
-  /// As set so far.
+  /// A member's channel levels, as set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -284,7 +284,7 @@ extension FanoutBuilder {
     listedSchedules = ListedSchedules()
   }
 
-  /// Nil unless it was set or has members.
+  /// A conversation's settings; nil unless it was set or has members.
   ///
   /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {

@@ -4,11 +4,11 @@ internal import PushSupport
 /// Characters of many ids, for another thread.
 struct IDCharacters: Sendable {
   private(set) var bytes: [UInt8] = []
-  /// A text's addresses, and its start in ``bytes``.
+  /// The addresses of a text added whole, and its start in ``bytes``.
   private var text: Range<UInt> = 0..<0
   private var textStart = 0
 
-  /// Adds a text with many ids at once. It must not move until ``forgetText()``.
+  /// Adds a text of many ids at once, which costs less. It must not move until ``forgetText()``.
   mutating func add(text: UnsafeRawBufferPointer) {
     guard let start = text.baseAddress else { return }
     self.text = UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(text.count)
@@ -18,7 +18,7 @@ struct IDCharacters: Sendable {
 
   mutating func forgetText() { text = 0..<0 }
 
-  /// Returns the id's start.
+  /// Stores an id and returns its start.
   @inline(__always)
   mutating func store(_ id: UnsafeRawBufferPointer) -> UInt32 {
     let address = UInt(bitPattern: id.baseAddress)
@@ -36,7 +36,7 @@ struct IDColumn: Sendable {
     let count: UInt32
   }
 
-  /// All ids, if they are numbers.
+  /// The numbers whose digits the ids are: of all ids, or none.
   private(set) var numbers: [Int64] = []
   private var texts: [Text] = []
   /// Empty for numbers and until resolved.
@@ -123,10 +123,10 @@ struct IDColumn: Sendable {
   }
 }
 
-/// Looks up many of a builder's ids on another thread.
+/// Looks up many of a builder's ids on another thread, while the builder goes on.
 ///
-/// SAFETY: copied tables are versions, which the writer leaves alone. They live until the engine is
-/// built, and readers of files finish their threads before.
+/// SAFETY: copied tables are versions, which the one writer leaves alone. Nothing of them is freed
+/// before the engine is built, and readers of files wait for their threads before that.
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable

@@ -2,7 +2,7 @@ internal import PushModel
 internal import PushSupport
 
 extension IDTable {
-  /// Adds digits of new numbers in O(numbers), on several threads.
+  /// Adds the digits of new numbers as ids, in O(numbers) on several threads.
   mutating func append(digitsOf numbers: [Int64], _ store: PageStore, threads: Int) {
     let first = entries.count
     entries.grow(to: first + numbers.count, store, threads: threads)
@@ -26,7 +26,7 @@ extension IDTable {
   }
 }
 
-/// 0 if the id is short.
+/// The number of digits, or 0 if the id is short.
 private func longDigitCount(of number: Int64) -> Int {
   if (-99_999_999_999_999...999_999_999_999_999).contains(number) { return 0 }
   return unsafe withDigits(number) { $0.count }
@@ -42,7 +42,7 @@ private struct NewIDs: @unchecked Sendable {
 
   /// - Parameters:
   ///   - firstIndex: the first number's index.
-  ///   - offset: for the items' characters in the arena.
+  ///   - offset: where the characters of ids that are not short go.
   func write(_ numbers: [Int64], _ items: Range<Int>, firstIndex: Int, at offset: UInt) {
     var offset = offset
     // A group's slots load at the same time.

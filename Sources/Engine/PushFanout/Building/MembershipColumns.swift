@@ -5,7 +5,7 @@ package import PushModel
 ///
 /// A stretch is consecutive memberships of one conversation.
 ///
-/// - Memory: about 17 bytes per membership, 24 more with a mute or start, and the text.
+/// - Memory: about 17 bytes per membership, 24 more with a mute or start, and the text read.
 package struct MembershipColumns: Sendable {
   /// Values beside the level, in milliseconds; 0 for none.
   struct Extra: Sendable {
@@ -21,10 +21,10 @@ package struct MembershipColumns: Sendable {
   private var starts: [UInt32] = []
   /// By row, a ``PackedMember``.
   private(set) var bits: [UInt8] = []
-  /// Rows not on the line after the preceding one, ascending.
+  /// The rows not on the line after the preceding row's, ascending, and their lines.
   private var lineBreaks: [(row: UInt32, line: UInt32)] = []
   private var nextLine = 1
-  /// Ascending by row.
+  /// The rows with more than a level, ascending.
   private var extras: [Extra] = []
   private var isStretchOpen = false
 
@@ -45,7 +45,7 @@ package struct MembershipColumns: Sendable {
   /// - Parameters:
   ///   - since: nil if not written.
   ///   - mutedUntil: `zero` for no mute.
-  ///   - line: within the part read.
+  ///   - line: counted from the start of what is read together.
   package mutating func append(
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,
     level: NotificationLevel, since: Instant?, mutedUntil: Instant, line: Int
@@ -73,8 +73,8 @@ package struct MembershipColumns: Sendable {
   /// Adds memberships without channel levels. Ids are the numbers' digits.
   ///
   /// - Parameters:
-  ///   - levels: all, or none.
-  ///   - mutes: milliseconds or -1; all, or none.
+  ///   - levels: of all rows, or empty.
+  ///   - mutes: milliseconds, -1 for none; of all rows, or empty.
   ///   - sinces: as `mutes`.
   /// - Precondition: the columns are empty.
   package mutating func append(
@@ -109,7 +109,7 @@ package struct MembershipColumns: Sendable {
     self.users.append(numbers: users)
   }
 
-  /// The next membership begins a stretch.
+  /// Ends the stretch, even if the next membership is of the same conversation.
   package mutating func endStretch() { isStretchOpen = false }
 
   private func isLast(_ conversation: UnsafeRawBufferPointer) -> Bool {
@@ -133,7 +133,7 @@ package struct MembershipColumns: Sendable {
 
   package func user(at row: Int) -> Identifier { users.identifier(row, characters) }
 
-  /// O(log rows).
+  /// The line of a row, in O(log rows).
   package func line(at row: Int) -> Int {
     let after = lineBreaks.partitioningIndex { $0.row > row }
     if after == 0 { return row + 1 }
@@ -141,7 +141,7 @@ package struct MembershipColumns: Sendable {
     return Int(lineBreak.line) + row - Int(lineBreak.row)
   }
 
-  /// The membership and the fields written; O(log rows).
+  /// A row's membership and the fields written, in O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
     let level = NotificationLevel(rawValue: PackedMember(bits: bits[row]).level) ?? .unset
     guard let extra = extras(from: row).first, extra.row == row else {

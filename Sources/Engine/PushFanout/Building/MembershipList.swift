@@ -9,7 +9,7 @@ struct ConversationRuns: Sendable {
 
   init() {}
 
-  /// By conversation; equal ends mean no items.
+  /// - Parameter ends: by conversation; an end equal to the one before means no items.
   private init(endsOfConversations ends: [UInt32]) {
     for (conversation, end) in ends.enumerated() where Int(end) > count {
       append(UInt32(conversation), count: Int(end) - count)
@@ -55,16 +55,17 @@ struct ConversationRuns: Sendable {
     return shares
   }
 
-  /// Groups items by conversation, a stable counting sort.
+  /// Groups items by conversation, in the order added, by a counting sort.
   ///
-  /// - Parameter move: stores items in consecutive slots; each thread has its own.
+  /// - Parameter move: stores items in consecutive slots; several threads call it for separate
+  ///   slots.
   /// - Returns: one run of slots per conversation.
   /// - Complexity: O(items + conversations).
   func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> ConversationRuns {
-    // Counts of a share cost more than they gain with fewer items than conversations.
+    // With fewer items a share than conversations, counting for each share does not pay off.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
     let shares = shares(shareCount)
     let (starts, ends) = Self.starts(
@@ -88,7 +89,7 @@ struct ConversationRuns: Sendable {
     return counts
   }
 
-  /// Each share's starts and the ends, by conversation.
+  /// Each share's first slots by conversation, and the conversations' ends.
   private static func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
     let (shareCount, conversationCount) = (starts.count, starts[0].count)
@@ -110,7 +111,7 @@ struct ConversationRuns: Sendable {
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
   let users = TableColumn<UInt32>()
-  /// ``PackedMember/bits``.
+  /// The bits of each ``PackedMember``.
   let bits = TableColumn<UInt8>()
 
   var count: Int { users.count }
@@ -123,7 +124,7 @@ struct MembershipList: Sendable {
     self.bits.append(bits)
   }
 
-  /// Their conversations follow, by ``append(_:count:)``.
+  /// Adds members whose conversations follow, by ``append(_:count:)``.
   func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     self.users.append(users)
     self.bits.append(bits)
@@ -138,16 +139,17 @@ struct MembershipList: Sendable {
 ///
 /// SAFETY: one thread appends; others read afterwards.
 @safe final class TableColumn<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  /// With room for more.
+  /// The elements, and room for more.
   private(set) var table = PagedTable<Element>()
-  /// Frees pages that no table takes.
+  /// The table's own store, which frees pages that no other table takes.
   private let store = PageStore()
   private(set) var count = 0
 
   func append(_ elements: some Collection<Element>) {
     let end = count + elements.count
     while table.count < end {
-      // Makes a node's pages together but the first, for ``PagedTable/prefetch(_:)``.
+      // A node's pages, except for the first, are made together, as ``PagedTable/prefetch(_:)``
+      // expects.
       let more = min(max(table.count, PagedTable<Element>.pageSize), PagedTable<Element>.nodeSize)
       table.grow(to: table.count + more, store, threads: 1)
     }

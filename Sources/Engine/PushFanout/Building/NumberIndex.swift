@@ -3,7 +3,8 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// Indices by ids that are numbers, while loading: a look-up reads one slot and makes no digits.
+/// The indices of users or conversations whose ids are numbers, while loading: a look-up reads one
+/// slot and makes no digits.
 ///
 /// Small numbers index an array; others are hashed. New ids are *waiting*: several threads add them
 /// to the table later.
@@ -11,7 +12,7 @@ internal import Synchronization
 /// SAFETY: one thread inserts. A slot's index is written after its number and never changes.
 /// Replaced slots stay to the end, as other threads may read them.
 @safe final class NumberIndex: @unchecked Sendable {
-  /// For other threads, while the index grows.
+  /// What other threads look up in, while the index grows.
   @safe struct Slots: @unchecked Sendable {
     /// By number, an index plus 1; 0 for none.
     fileprivate var dense: UnsafeMutablePointer<Atomic<UInt32>>?
@@ -54,12 +55,12 @@ internal import Synchronization
       }
     }
 
-    /// Nil if missing, or being added.
+    /// The index of a number; nil if it is missing or being added.
     @inline(__always)
     func index(of number: Int64) -> UInt32? {
       if isDense(number) {
         let found = unsafe dense.unsafelyUnwrapped[Int(number)].load(ordering: .acquiring)
-        // The array may have grown since the number was added.
+        // The number may have been added before the array grew.
         if found != 0 { return found - 1 }
       }
       var slot = slot(number)
@@ -73,12 +74,12 @@ internal import Synchronization
       }
     }
 
-    /// The number must be new.
+    /// - Precondition: the number is new.
     fileprivate func putDense(_ number: Int64, _ index: UInt32) {
       unsafe dense.unsafelyUnwrapped[Int(number)].store(index + 1, ordering: .releasing)
     }
 
-    /// The number must be new.
+    /// - Precondition: the number is new.
     fileprivate func put(_ number: Int64, _ index: UInt32) {
       var slot = slot(number)
       while unsafe self.index(slot).pointee.load(ordering: .relaxed) != 0 {
@@ -100,13 +101,13 @@ internal import Synchronization
 
   private(set) var slots: Slots
   private(set) var count = 0
-  /// The last indices' numbers, without ids in the table.
+  /// The numbers of the last indices, whose ids are not in the table yet.
   private(set) var waiting: [Int64] = []
   var expectedCount = 0
   private var hashedCount = 0
-  /// Memory freed at the end.
+  /// Replaced memory, freed at the end.
   private var replaced: [UInt] = []
-  /// Array size per number.
+  /// Numbers below this many times the number of users or conversations index the array.
   private static let sparsity = 4
 
   init() { slots = Slots(capacity: 64, seed: processSeed()) }
@@ -117,8 +118,8 @@ internal import Synchronization
     unsafe free(slots.dense)
   }
 
-  /// - Parameter isWaiting: whether the table lacks the id but has those of all lower indices, or
-  ///   they wait.
+  /// - Parameter isWaiting: whether the table of ids lacks the id. Then all lower indices are in
+  ///   the table or waiting.
   func insert(_ number: Int64, _ index: UInt32, isWaiting: Bool) {
     count += 1
     if isWaiting { waiting.append(number) }
@@ -134,7 +135,7 @@ internal import Synchronization
     return waiting
   }
 
-  /// Grows the array for a number, if there are enough.
+  /// Grows the array to hold a number, if there are enough numbers.
   private func makeDense(_ number: Int64) {
     guard number >= slots.denseCount,
       number < Self.sparsity * max(count, expectedCount) + 4096
@@ -161,7 +162,7 @@ internal import Synchronization
   }
 }
 
-/// To be freed with `free`.
+/// Memory that is all zero, to be freed with `free`.
 private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
   return unsafe memory

@@ -1,9 +1,10 @@
 internal import PushSupport
 
 extension TableWriter {
-  /// Stores memberships by user; the last of a user counts.
+  /// Stores memberships sorted by user; the last of a user counts.
   ///
-  /// - Complexity: O(memberships), or O(memberships log members) out of order; on several threads.
+  /// - Complexity: O(memberships), or O(memberships log members) where members are not in order; on
+  ///   several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
     let list = memberships
     let runs = grouped(list.runs, threads) {
@@ -22,7 +23,7 @@ extension TableWriter {
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
-  /// Stores values by user and kind; the last of a kind counts.
+  /// Stores overrides sorted by user and kind; the last of a kind counts.
   ///
   /// - Complexity: as ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
@@ -43,7 +44,7 @@ extension TableWriter {
   ///
   /// - Parameters:
   ///   - take: uses grouped items as they are.
-  ///   - move: makes room, and returns a function for several threads.
+  ///   - move: makes room, and returns what moves items to slots, on several threads.
   /// - Returns: one run of slots per conversation.
   private func grouped(
     _ runs: ConversationRuns, _ threads: Int, take: () -> Void,
@@ -58,7 +59,7 @@ extension TableWriter {
     return runs.distribute(conversationCount: conversationCount, threads: threads, move())
   }
 
-  /// The update must own all rows, as they are written directly.
+  /// Makes the pages of all rows the update's, as they are written directly.
   private func ownConversations() {
     let pageSize = PagedTable<ConversationRow>.pageSize
     for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
@@ -117,7 +118,7 @@ private struct MemberSlots: @unchecked Sendable {
   }
 }
 
-/// Overrides and rows.
+/// The overrides' slots and rows.
 ///
 /// SAFETY: as ``MemberSlots``.
 private struct OverrideSlots: @unchecked Sendable {
@@ -150,7 +151,7 @@ private struct OverrideSlots: @unchecked Sendable {
     if isAscending { return range.count }
     let old = range.map { records[$0] }
     var count = 0
-    // The user's last records.
+    // The current user's last record of each kind.
     var kinds = [OverrideRecord.none, .none, .none, .none]
     unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
       for index in sorted.indices {

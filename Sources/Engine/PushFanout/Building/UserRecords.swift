@@ -6,7 +6,7 @@ package import QuietTime
 ///
 /// A thread's successive records share a list of quiet settings.
 ///
-/// - Memory: about 24 bytes per user, and the text.
+/// - Memory: about 24 bytes per user, and the text read.
 package struct UserRecords: Sendable {
   private(set) var characters = IDCharacters()
   var ids = IDColumn()
@@ -15,16 +15,16 @@ package struct UserRecords: Sendable {
   private(set) var quietIndices: [UInt32] = []
   private(set) var quiet: QuietSettingsList.Listed
   private var list: QuietSettingsList
-  /// Ends of app durations in milliseconds, by ascending row.
+  /// Rows with an app duration, ascending, and its end in milliseconds.
   private var mutes: [(row: Int, until: Int64)] = []
 
-  /// - Parameter list: the thread's, until ``takeList()``.
+  /// - Parameter list: that of the thread, to be taken back with ``takeList()``.
   package init(_ list: consuming QuietSettingsList = QuietSettingsList()) {
     quiet = list.settings
     self.list = list
   }
 
-  /// Takes the list; no user can be added afterwards.
+  /// Takes the list for the thread's next records; no user can be added to these afterwards.
   package mutating func takeList() -> QuietSettingsList {
     quiet = list.settings
     var taken = QuietSettingsList()
@@ -45,7 +45,7 @@ package struct UserRecords: Sendable {
     fileprivate let quiet: UInt32
   }
 
-  /// Returns settings that other users can share.
+  /// Adds a user and returns the settings, if others can share them.
   ///
   /// - Precondition: the user lists no devices.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {
@@ -74,9 +74,9 @@ package struct UserRecords: Sendable {
     quietIndices.append(settings.quiet)
   }
 
-  /// Adds users by numbers, whose digits are the ids.
+  /// Adds users whose ids are the digits of numbers.
   ///
-  /// - Precondition: there are no records yet, and users list no devices.
+  /// - Precondition: these records are empty, and users list no devices.
   package mutating func append(numbers: [Int64], _ user: (Int) -> UserSettings) {
     for row in numbers.indices { _ = append(settings: user(row), row) }
     ids.append(numbers: numbers)
@@ -89,7 +89,7 @@ package struct UserRecords: Sendable {
       quiet[Int(quietIndices[row])], mutedUntil: mute(at: row))
   }
 
-  /// Milliseconds, 0 for none; O(log rows).
+  /// The end of a row's app duration in milliseconds, 0 for none; O(log rows).
   func mute(at row: Int) -> Int64 {
     guard packed[row].hasMute else { return 0 }
     return mutes[mutes.partitioningIndex { $0.row >= row }].until

@@ -20,7 +20,7 @@ struct DeviceReader: @unchecked Sendable {
     names = tables.deviceNames.reader
   }
 
-  /// Never freed.
+  /// The UTF-8 of the default device's id, never freed.
   // SAFETY: written once, by the initializer.
   private nonisolated(unsafe) static let defaultID: UnsafeRawBufferPointer = {
     let text = Array(Device.default.id.text.utf8)
@@ -56,7 +56,7 @@ struct DeviceReader: @unchecked Sendable {
     return unsafe names.characters(record.id)
   }
 
-  /// Nil means the default device.
+  /// The device of a record; nil means the default one.
   func device(_ record: DeviceRecord?) -> Device {
     guard let record else { return .default }
     return Device(

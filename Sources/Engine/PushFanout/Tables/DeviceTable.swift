@@ -3,7 +3,8 @@
 /// A freed run is reused for a user with as many devices.
 struct DeviceTable {
   private(set) var lists: DeviceLists
-  /// By size, the first free run's start plus one, linked by ``DeviceRecord/nextFree``; 0 for none.
+  /// By number of records, the first free run's start plus one; 0 for none.
+  /// ``DeviceRecord/nextFree`` links free runs.
   private var freeRuns: InlineArray<16, UInt32>
 
   init<Visitor: TableVisitor & ~Copyable>(
@@ -33,7 +34,7 @@ struct DeviceTable {
   ///
   /// - Parameters:
   ///   - records: only the last has ``DeviceRecord/isLast``.
-  ///   - limit: the bound of the record count.
+  ///   - limit: the number of records must stay below it.
   /// - Returns: false for too many records.
   mutating func set(
     _ records: [DeviceRecord], of user: UInt32, userCount: Int, limit: Int, _ store: PageStore
@@ -78,7 +79,7 @@ struct DeviceTable {
     }
   }
 
-  /// Makes a user's records reusable.
+  /// Makes a user's records reusable by others.
   private mutating func freeRun(of user: UInt32, _ store: PageStore) {
     let size = lists.count(of: user)
     guard let first = lists.first(of: user), size < freeRuns.count else { return }
@@ -123,7 +124,7 @@ struct DeviceLists {
     self.records = records
   }
 
-  /// If false, the user has `Device.default`.
+  /// Whether devices are listed; otherwise the user has `Device.default`.
   @inline(__always)
   func hasOwn(_ user: UInt32) -> Bool {
     lists.count > 0 && lists[Int(user)] != Self.defaultDevice

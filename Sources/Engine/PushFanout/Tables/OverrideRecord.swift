@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// One value of a member besides the level, as built.
+/// One value of a member besides the level, stored when the tables were built.
 ///
 /// A conversation's records are consecutive, sorted by user and kind, and never change. Those of
 /// members who left or have ``PackedMember/isChanged`` are not read.
@@ -11,7 +11,7 @@ struct OverrideRecord: BitwiseCopyable {
     case channels = 3
   }
 
-  /// Values have 62 bits, below the kind.
+  /// The kind's position in ``high``, above values of 62 bits.
   private static let kindShift: UInt32 = 30
 
   let user: UInt32
@@ -80,7 +80,7 @@ extension Tables {
     return cursor.record(packed, of: user)
   }
 
-  /// Requires ``PackedMember/isChanged``.
+  /// The membership of a member with ``PackedMember/isChanged``.
   func changedRecord(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32
   ) -> MemberRecord {
@@ -94,7 +94,7 @@ extension Tables {
     return record
   }
 
-  /// Calls `body` by ascending user.
+  /// Calls `body` with the memberships, by ascending user.
   ///
   /// - Complexity: O(members).
   func forEachMember<Failure: Error>(
@@ -114,7 +114,7 @@ extension Tables {
   }
 }
 
-/// Reads a conversation's overrides by ascending user.
+/// Reads a conversation's overrides forward, by ascending user.
 ///
 /// SAFETY: used while a version of the tables is retained.
 @safe struct OverrideCursor {
@@ -170,7 +170,8 @@ extension Tables {
     if count == 0 { readOn() }
   }
 
-  /// - Precondition: users ascend from call to call, without ``PackedMember/isChanged``.
+  /// - Precondition: users ascend from call to call, and `packed` is not
+  ///   ``PackedMember/isChanged``.
   mutating func record(_ packed: PackedMember, of user: UInt32) -> MemberRecord {
     var found = MemberRecord(packed)
     guard packed.hasOverrides else { return found }

@@ -1,7 +1,7 @@
 internal import PushModel
 internal import QuietTime
 
-/// A user's levels and flags in 32 bits.
+/// A user's settings except quiet hours, in 32 bits: levels and flags.
 struct PackedUser: BitwiseCopyable, Equatable {
   private(set) var bits: UInt32 = 0
 
@@ -10,7 +10,7 @@ struct PackedUser: BitwiseCopyable, Equatable {
     get { has(31) }
     set { set(31, newValue) }
   }
-  /// Whether ``Tables/userMutes`` has an entry.
+  /// Whether ``Tables/userMutes`` has the end of an app duration.
   var hasMute: Bool {
     get { has(30) }
     set { set(30, newValue) }
@@ -95,7 +95,7 @@ struct PackedMember: BitwiseCopyable, Equatable {
   /// The level; a mask of 0 hides it.
   @inline(__always)
   func level(_ mask: UInt8) -> UInt8 { bits & mask }
-  /// 0 if the level is below 6.
+  /// 0 if the level is one, below 6.
   @inline(__always)
   var invalidLevel: UInt8 { bits & 0x08 | bits >> 2 & bits >> 1 & 1 }
   @inline(__always)
@@ -104,7 +104,7 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }
   var hasOverrides: Bool { bits & 0x70 != 0 }
-  /// Whether the maps of ``Tables`` have the overrides, rather than ``Tables/overrides``.
+  /// Whether overrides were set after the build: the maps of ``Tables`` have these.
   var isChanged: Bool { bits & 0x80 != 0 }
   /// Any override but an unchanged start.
   static let beyondSince: UInt8 = 0xD0
@@ -141,12 +141,12 @@ struct ConversationRow: BitwiseCopyable {
   var channels: UInt32 = 0
   /// Counts changes of members or settings.
   var revision: UInt32 = 0
-  /// The second, rounded up, from which on no membership of ``overrides`` begins; `.max` above
-  /// that.
+  /// The second, rounded up, from which on no membership of ``overrides`` begins; `.max` if it does
+  /// not fit.
   var startsUntil: UInt32 = 0
   var kind = UInt8(ConversationKind.group.ordinal)
   var level: UInt8 = 0
-  /// Whether any member ever had some.
+  /// Whether any member ever had overrides.
   var hasOverrides = false
   /// Initialized padding, as files hold rows.
   private var unused: UInt8 = 0
@@ -178,7 +178,8 @@ struct DeviceRecord: BitwiseCopyable {
   /// Initialized padding.
   private var unused: UInt32 = 0
 
-  /// In a free run's first record, the next run's start plus 1. Snapshots have no field of its own.
+  /// In a free run's first record, the next run's start plus 1. It shares a field, as snapshots
+  /// have none for it.
   var nextFree: UInt32 {
     get { UInt32(backgroundSince) }
     set { backgroundSince = Int64(newValue) }
@@ -223,20 +224,20 @@ extension Device.Kind {
 }
 
 extension DeviceRecord {
-  /// Not in the tables.
+  /// `Device.default`, which is not in the tables.
   static let `default` = DeviceRecord(
     id: 0, notifier: 0, backgroundSince: -1, kind: Device.default.kind.ordinal,
     state: Device.default.state.ordinal, hasToken: Device.default.hasToken, isLast: true)
 }
 
-/// A desktop without a token that presence adds.
+/// A desktop without a token that presence adds to a user's devices.
 enum UserPresence {
-  /// Never named in presence.
+  /// The user was never named in presence.
   case none
   case loggedOut
   case foreground
 
-  /// Not in the tables.
+  /// The device's record, which is not in the tables.
   var device: DeviceRecord? {
     let state: Device.State
     switch self {

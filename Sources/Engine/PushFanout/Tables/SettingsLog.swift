@@ -1,4 +1,4 @@
-/// Whose settings changed, in order, which cached states follow.
+/// Whose settings changed, in order, so that cached states can follow from version to version.
 ///
 /// Versions share pages. When ``newer`` is full, ``older`` is discarded.
 struct SettingsLog {
@@ -40,7 +40,7 @@ struct SettingsLog {
     newer.append(UInt64(entry.user) << 32 | UInt64(entry.conversation), store)
   }
 
-  /// Discards all; readers of earlier versions cannot follow.
+  /// Discards all entries, so that readers of earlier versions cannot follow.
   mutating func removeAll(_ store: PageStore) {
     start = end + 1
     older.removeAll(store)

@@ -11,7 +11,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   /// How ``MemoryReport`` counts a table.
   enum Subject { case none, ids, users, userExtras, conversations, memberships, membershipExtras }
 
-  /// Bytes with header and elements per page; nil without pages.
+  /// The bytes per page, with its header, and the elements; nil without pages.
   var paging: (byteCount: Int, elementCount: Int)? { properties.paging }
   var subject: Subject { properties.subject }
 
@@ -43,7 +43,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   /// Bytes per checksum: whole pages that fit a core's cache.
   var blockSize: Int { paging.map { $0.byteCount * 256 } ?? 1 << 18 }
 
-  /// Whether the elements need this size; neither is near overflow.
+  /// Whether a section of this size can hold the elements. Neither number is near overflow.
   func canHold(_ elementCount: Int, in byteCount: Int) -> Bool {
     if let paging {
       let pages = (elementCount + paging.elementCount - 1) / paging.elementCount

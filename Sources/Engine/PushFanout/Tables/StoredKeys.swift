@@ -1,11 +1,11 @@
 internal import PushModel
 internal import PushSupport
 
-/// Computes members' keys.
+/// Computes the keys of members.
 ///
-/// A stored key changes by updates only, and holds from the membership's start on. A mute, channel
-/// levels, a changed override or listed devices make it ``MemberKey/isUnresolved``: it is resolved
-/// at each instant.
+/// A stored key changes by updates only, and holds from the start of the membership on. A mute,
+/// channel levels, a changed override or listed devices make it ``MemberKey/isUnresolved``: such a
+/// member is resolved at each instant.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct StoredKeys: @unchecked Sendable {
@@ -30,7 +30,7 @@ internal import PushSupport
     ruleSet = tables.app.rules
   }
 
-  /// The key for messages to the whole conversation; unresolved in threads.
+  /// The key for messages to the whole conversation; it is unresolved in threads.
   func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
@@ -117,7 +117,7 @@ extension TableWriter {
     if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
   }
 
-  /// Recomputes a key after a change of the user.
+  /// Recomputes a member's key after a change of the user's settings.
   func setKey(of user: UInt32, in conversation: UInt32) {
     let row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return }

@@ -1,4 +1,4 @@
-/// An operation on all tables. One that only reads returns its argument.
+/// An operation on all tables. A visitor that only reads returns its argument.
 protocol TableVisitor: ~Copyable {
   associatedtype Failure: Error = Never
 

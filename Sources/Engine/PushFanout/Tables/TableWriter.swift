@@ -152,7 +152,7 @@ internal import QuietTime
     return index
   }
 
-  /// Keeps the members.
+  /// Replaces the settings but keeps the members.
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
@@ -179,6 +179,8 @@ internal import QuietTime
 
   // MARK: Members
 
+  /// Replaces a membership.
+  ///
   /// - Returns: whether the user was already a member.
   /// - Complexity: O(log members); O(members) for a new one.
   func setMember(
@@ -234,7 +236,7 @@ internal import QuietTime
     row.count += 1
   }
 
-  /// Doubles the slots in another place; old ones stay unused.
+  /// Moves the members to twice as many slots; the old ones stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count

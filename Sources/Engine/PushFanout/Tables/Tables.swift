@@ -3,7 +3,8 @@ internal import QuietTime
 
 /// A version of all settings, in packed form.
 ///
-/// A copy is a new version that shares all pages. A struct of this size would be copied by calls.
+/// A copy is a new version that shares all pages. It is a class, as calls would copy a struct of
+/// this size.
 ///
 /// SAFETY: ``TableWriter`` changes its own copy, under the engine's writer lock. Versions never
 /// change, and any thread reads them.
@@ -24,7 +25,7 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var calendar: QuietCalendar {
     didSet { calendarID = calendar.id }
   }
-  /// Read without counting references.
+  /// The calendar's id, read without counting references.
   @safe @exclusivity(unchecked) private(set) var calendarID: Int
   /// By user, the end of the app duration in milliseconds.
   @safe @exclusivity(unchecked) var userMutes: PagedMap
@@ -35,16 +36,16 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
   @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
-  /// By slot (``StoredKeys``); empty until computed.
+  /// The key of each member (``StoredKeys``); empty until computed.
   @safe @exclusivity(unchecked) var memberKeys: PagedTable<UInt32>
-  /// Mutes, starts and channel levels as built.
+  /// The members' mutes, starts and channel levels as built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
   /// Values set after the build, by ``key(_:_:)``; channels are indices in ``channelSets``.
   @safe @exclusivity(unchecked) var memberMutes: PagedMap
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
-  /// The other engine's pages of a `Fanout.fork()`.
+  /// The pages of another engine that these tables share (`Fanout.fork()`).
   @safe @exclusivity(unchecked) var base: SharedPages?
 
   /// Every operation on all tables uses this initializer, so that none can forget a table.
@@ -60,7 +61,7 @@ internal import QuietTime
     calendarID = calendar.id
     channelSets = other?.channelSets ?? ChannelSets()
     base = other?.base
-    // As a snapshot's sections are ordered.
+    // The order is that of a snapshot's sections.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
     deviceNames = try visitor.visit(other?.deviceNames, folds: false, .deviceNames)
     conversationIDs = try visitor.visit(other?.conversationIDs, folds: false, .conversations)
@@ -110,21 +111,21 @@ internal import QuietTime
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  /// For the last version.
+  /// Frees the memory; for the last version.
   func free() {
     var freeing = FreeTables(
       mapped: userIDs.mapped, shared: base?.generation ?? PageStore.mapped)
     forEachTable(&freeing)
   }
 
-  /// Valid until ``rules`` is replaced.
+  /// The rules of a kind, valid until ``rules`` is replaced.
   @inline(__always)
   func stateTables(_ kind: ConversationKind) -> StateTables {
     // Counting references to the shared rules would make threads contend.
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef { $0.tables(kind) }
   }
 
-  /// The codes of an outcome for all recipients.
+  /// The codes of a message with one outcome for all recipients.
   @inline(__always)
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef {
@@ -151,7 +152,7 @@ internal import QuietTime
       scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
   }
 
-  /// Nil for `Device.default`.
+  /// A user's listed devices; nil for `Device.default`.
   func listedDevices(of user: UInt32) -> [Device]? {
     guard hasOwnDevices(user) else { return nil }
     var devices: [Device] = []
@@ -160,7 +161,7 @@ internal import QuietTime
     return devices
   }
 
-  /// In milliseconds; 0 for none.
+  /// The end of a user's app duration in milliseconds; 0 for none.
   @inline(__always)
   func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
     packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
@@ -175,7 +176,8 @@ internal import QuietTime
     devices.lists.forEach(of: user, body)
   }
 
-  /// Calls `body` with the listed devices or the default, and presence's.
+  /// Calls `body` with the devices that decide reach: the listed ones or the default, and
+  /// presence's.
   func forEachDevice(
     of user: UInt32, _ presence: UserPresence, _ body: (DeviceRecord) -> Void
   ) {
@@ -193,7 +195,7 @@ internal import QuietTime
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// The number of recipients; a thread has its parent's.
+  /// The number of members that a message goes to; a thread's are its parent's.
   @inline(__always)
   func memberCount(_ index: UInt32) -> Int {
     let row = conversations[Int(index)]
@@ -201,7 +203,7 @@ internal import QuietTime
     return Int(isThread ? conversations[Int(row.parent - 1)].count : row.count)
   }
 
-  /// Nil if the user is no member; O(log members).
+  /// A user's rank among the members, if any, in O(log members).
   @inline(__always)
   func rank(of user: UInt32, in row: ConversationRow) -> Int? {
     memberUsers.rank(of: user, in: row.range, below: userCount)
@@ -234,8 +236,8 @@ internal import QuietTime
 
 /// Pages of another engine's version.
 struct SharedPages {
-  /// Keeps them alive.
+  /// The version, which keeps them alive.
   let owner: any AnyObject & Sendable
-  /// The newest update with such a page.
+  /// The newest update that made one of them.
   let generation: UInt64
 }

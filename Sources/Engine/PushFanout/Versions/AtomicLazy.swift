@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Objects created on first use; the first one stored stays.
+/// Objects created on first use, published by the first thread to store one.
 ///
-/// `AtomicLazyReference` requests type metadata on each access, which took a third of a small
-/// message's time.
+/// `AtomicLazyReference` is not specialized and requests type metadata on each access, which took a
+/// third of a small message's time.
 enum AtomicLazy {
   static func load<Object: AnyObject>(
     _ address: borrowing Atomic<UInt>, as type: Object.Type
@@ -13,7 +13,7 @@ enum AtomicLazy {
     return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Returns the object already stored, if any.
+  /// Stores an object unless there is one, and returns the stored one.
   static func store<Object: AnyObject>(
     _ object: Object, in address: borrowing Atomic<UInt>
   ) -> Object {

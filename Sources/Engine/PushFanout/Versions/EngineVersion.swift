@@ -1,4 +1,4 @@
-/// An immutable version of all that decisions depend on.
+/// An immutable version of all that decisions depend on, for any thread.
 ///
 /// SAFETY: ``PageReclaimer`` frees pages once no version reads them.
 final class EngineVersion: @unchecked Sendable {
@@ -7,14 +7,14 @@ final class EngineVersion: @unchecked Sendable {
   /// The update's number.
   let number: UInt64
   let epoch: UInt64
-  /// Of its newest pages.
+  /// The newest generation of pages that it reads.
   let generation: UInt64
   let memberships: Memberships
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
   /// Nil except in timelines that replay presence.
   let online: OnlineUsers?
-  /// The owner of the pages; nil for itself.
+  /// The version that owns the pages; nil for this one.
   private let base: EngineVersion?
 
   init(
@@ -48,6 +48,6 @@ final class EngineVersion: @unchecked Sendable {
 
   deinit { if base == nil { reclaimer.end(generation) } }
 
-  /// The device that presence adds.
+  /// The device that a user has by presence.
   func presence(of user: UInt32) -> UserPresence { online?.presence(of: user) ?? .none }
 }

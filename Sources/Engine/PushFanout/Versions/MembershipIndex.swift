@@ -3,27 +3,28 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// Users' conversations, whose keys and cached states a user's change affects.
+/// The conversations of each user, so that a change of settings reaches their keys and cached
+/// states.
 ///
-/// The first change builds an array. Later memberships are kept beside it until it is rebuilt;
-/// ended ones stay, at the cost of vain look-ups.
+/// The first change builds an array from the tables. Later memberships are kept beside it until
+/// they are so many that it is rebuilt; ended ones stay listed, which costs vain look-ups.
 ///
 /// - Memory: once built, 4 bytes per listed membership, 8 with ranks, and 4 per user.
 final class MembershipIndex: Sendable {
   /// The index as built.
   ///
-  /// SAFETY: `init` writes the numbers, and `deinit` frees them. Threads would count references to
-  /// an array.
+  /// SAFETY: `init` writes the numbers, and `deinit` frees them. They are pointers, as threads
+  /// would count references to an array.
   @safe private final class Built: @unchecked Sendable {
     let userCount: Int
     /// By user, the end of the memberships.
     let ends: UnsafeMutablePointer<UInt32>
-    /// Conversations, each with the user's rank if requested.
+    /// By membership, the conversation, and the user's rank if requested.
     let entries: UnsafeMutablePointer<UInt32>
     private let numberCount: Int
-    /// Numbers per membership.
+    /// Numbers in ``entries`` per membership.
     let stride: Int
-    /// The listed ones, ascending, and whether others exist.
+    /// The listed conversations, ascending, and whether there are others.
     private let conversations: [UInt32]
     let isPart: Bool
 
@@ -46,7 +47,7 @@ final class MembershipIndex: Sendable {
       unsafe entries = Self.allocate(numberCount)
       nonisolated(unsafe) let entries = unsafe entries
       let stride = stride
-      // Each start finally becomes the end.
+      // Each start advances until it is the end.
       MembershipIndex.forEachMember(of: conversations, tables, threads: threads) {
         user, conversation, rank in
         let position = unsafe Int(ends[Int(user)]) * stride
@@ -69,7 +70,7 @@ final class MembershipIndex: Sendable {
 
     var byteCount: Int { (userCount + 1 + numberCount + conversations.count) * 4 }
 
-    /// In O(log conversations).
+    /// Whether a conversation's memberships are listed, in O(log conversations).
     func lists(_ conversation: UInt32) -> Bool {
       let first = conversations.partitioningIndex { $0 >= conversation }
       return first < conversations.count && conversations[first] == conversation
@@ -84,7 +85,7 @@ final class MembershipIndex: Sendable {
     }
   }
 
-  /// Calls `body` by conversation, for each user on one thread.
+  /// Calls `body` with each membership: a user's on one thread, by conversation.
   private static func forEachMember(
     of conversations: [UInt32], _ tables: Tables, threads: Int,
     _ body: @Sendable (_ user: UInt32, _ conversation: UInt32, _ rank: UInt32) -> Void
@@ -107,7 +108,7 @@ final class MembershipIndex: Sendable {
     var addedCount = 0
   }
 
-  /// Looks up, mostly without the lock.
+  /// Makes several look-ups, mostly without the lock.
   struct Reader {
     private let built: Built?
     private let index: MembershipIndex
@@ -130,15 +131,15 @@ final class MembershipIndex: Sendable {
       unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
-    /// Calls `body` with a user's conversations and threads.
+    /// Calls `body` with each conversation of a user, including threads with settings of the user.
     ///
-    /// - Returns: false if not built, or discarded since.
+    /// - Returns: false if the index is not built, or was discarded since.
     /// - Complexity: O(the user's memberships).
     func forEachConversation(of user: UInt32, _ body: (UInt32) -> Void) -> Bool {
       forEachEntry(of: user) { conversation, _ in body(conversation) }
     }
 
-    /// With the rank as built, where to look first.
+    /// The same with the user's rank as built, where to look first.
     @inline(__always)
     func forEachEntry(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
       guard let built else { return false }
@@ -156,7 +157,7 @@ final class MembershipIndex: Sendable {
   }
 
   private let state = Lock(State())
-  /// Whether a membership was added since.
+  /// Whether a membership was ever added after building.
   private let hasAdded = Atomic<Bool>(false)
 
   var byteCount: Int {
@@ -167,7 +168,7 @@ final class MembershipIndex: Sendable {
 
   var reader: Reader { Reader(self) }
 
-  /// Builds the index of larger conversations, once.
+  /// Builds the index of conversations above a size, unless it exists.
   ///
   /// - Complexity: O(memberships), on several threads.
   func build(
@@ -190,7 +191,7 @@ final class MembershipIndex: Sendable {
   }
 }
 
-/// All conversations for changes of settings, large ones for presence.
+/// Each user's conversations: all for changes of settings, large ones for presence.
 final class Memberships: Sendable {
   let all = MembershipIndex()
   /// With ranks.

@@ -2,8 +2,9 @@ package import PushModel
 
 /// Users' presence, two bits each, beside a version.
 ///
-/// Changes between a timeline's messages copy no pages and keep keys. At its next message a large
-/// kept conversation reads a list of changes; others examine all members.
+/// A timeline changes it between messages without copying pages or changing keys. Kept
+/// conversations learn of changes at their next message: large ones from a list, others by
+/// examining all members.
 ///
 /// SAFETY: one thread at a time uses it; the array has ``wordCount`` words, which `deinit` frees.
 @safe final class OnlineUsers: @unchecked Sendable {
@@ -29,7 +30,8 @@ package import PushModel
     return unsafe word < wordCount ? bits[word] >> UInt64(user & 31 * 2) & 3 : 0
   }
 
-  /// Whether a user is online; otherwise the stored key holds for users without listed devices.
+  /// Whether a user is online. Only then can the key of a user without listed devices differ from
+  /// the stored one.
   @inline(__always)
   func contains(_ user: UInt32) -> Bool { code(of: user) & 1 != 0 }
 
@@ -81,7 +83,7 @@ package import PushModel
   }
 }
 
-/// A user came online, or went offline everywhere.
+/// A user came online anywhere, or went offline everywhere.
 package struct UserPresenceChange: Sendable {
   package var user: UserIndex
   package var isOnline: Bool
@@ -94,7 +96,7 @@ package struct UserPresenceChange: Sendable {
 
 /// The changed members of kept conversations.
 struct ChangedMembers {
-  /// More changes are delivered at once, as silent conversations accumulate them.
+  /// Above this many changes all are delivered, as those of silent conversations accumulate.
   private static let limit = 1 << 16
 
   /// A bit per kept conversation.
@@ -131,7 +133,7 @@ struct ChangedMembers {
     Int(conversation) < lasts.count && lasts[Int(conversation)] > 0
   }
 
-  /// Members may repeat.
+  /// The changed members, possibly repeated.
   mutating func take(_ conversation: UInt32) -> [(user: UInt32, rank: UInt32)] {
     taken.removeAll(keepingCapacity: true)
     var last = lasts[Int(conversation)]

@@ -4,12 +4,12 @@ internal import Synchronization
 
 /// The live versions and the retired pages that only they read.
 ///
-/// At a version's end, retired pages that the preceding live version does not read are freed; it
-/// inherits the rest. So a long-held version keeps only pages that it reads.
+/// When a version ends, its retired pages that the preceding live version does not read are freed;
+/// that one inherits the rest. So a version held for long keeps only pages that it reads.
 final class PageReclaimer: Sendable {
   struct Entry {
     let generation: UInt64
-    /// Not read by later versions.
+    /// Pages that no later version reads.
     var retired: [UInt] = []
     var isGone = false
   }
@@ -17,11 +17,11 @@ final class PageReclaimer: Sendable {
   struct State {
     var entries: [Entry] = []
     var goneCount = 0
-    /// Set by ``close(_:_:)``.
+    /// The last version's tables, after ``close(_:_:)``.
     var last: Last?
   }
 
-  // SAFETY: handed over by the writer.
+  // SAFETY: the writer hands them over and no longer uses them.
   struct Last: @unchecked Sendable {
     let tables: Tables
     let log: SettingsLog
@@ -29,20 +29,20 @@ final class PageReclaimer: Sendable {
 
   let state = Lock(State())
 
-  /// - Parameter retired: pages that only preceding versions read.
+  /// Begins a version that does not read the `retired` pages of the preceding one.
   func begin(_ generation: UInt64, retired: [UInt]) {
     state.withLock { state in
       if !state.entries.isEmpty {
         state.entries[state.entries.count - 1].retired += retired
       }
       state.entries.append(Entry(generation: generation))
-      // A sweep visits all versions, so a quarter must have ended.
+      // A sweep visits all versions, so it waits until a quarter have ended.
       if state.goneCount * 4 >= state.entries.count { Self.sweep(&state) }
     }
   }
 
-  /// Ends an unread version; a later ``begin(_:retired:)`` frees its pages, not the last reader's
-  /// thread.
+  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages, not the thread
+  /// of the last reader.
   func end(_ generation: UInt64) {
     state.withLock { state in
       let index = state.entries.partitioningIndex { $0.generation >= generation }
@@ -55,7 +55,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Frees the tables with the last version.
+  /// Announces that no version follows; the tables are freed with the last one.
   func close(_ tables: Tables, _ log: SettingsLog) {
     let last = Last(tables: tables, log: log)
     state.withLock { state in

@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// Lets threads read objects that others replace.
 ///
-/// A reader enters, loads an address, retains the object and leaves, without waiting. A replacer
-/// waits for readers of the old address before releasing it.
+/// A reader enters, loads an address, retains the object and leaves, without waiting. Whoever
+/// replaced the object waits until readers of the old address have left, and then releases it.
 ///
 /// New readers use one of two phases. ``waitForReaders()`` switches them to the other and waits
 /// until the first is empty. A phase's ``stripes`` counters spread threads over cache lines.
 @safe final class ReadGuard: Sendable {
   private static let stripes = 32
-  /// Two cache lines, as the processor prefetches pairs.
+  /// Counters are two cache lines apart, as the processor prefetches pairs.
   private static let stride = 16
-  // SAFETY: accessed atomically between `init` and `deinit`.
+  // SAFETY: `init` initializes them, all accesses are atomic, and `deinit` frees them.
   private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<Int>>
   private let phase = Atomic<Int>(0)
   private let switching = Lock<Void>(())
@@ -26,7 +26,7 @@ internal import Synchronization
 
   deinit { unsafe counters.deallocate() }
 
-  /// `body` may load addresses and retain their objects.
+  /// Calls `body`, which may load addresses and retain their objects.
   @inline(__always)
   func reading<Value>(_ body: () -> Value) -> Value {
     let counter = enter()
@@ -47,7 +47,7 @@ internal import Synchronization
     }
   }
 
-  /// Waits for readers that may have loaded an address replaced before.
+  /// Waits until every reader that may have loaded an address replaced before the call has left.
   func waitForReaders() {
     switching.withLock { _ in
       let old = phase.load(ordering: .sequentiallyConsistent)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The current version; readers never wait for the one writer.
+/// The current version; readers load it without waiting, and one writer replaces it.
 @safe final class VersionPublisher: Sendable {
   private let current: Atomic<UInt>
   private let readGuard = ReadGuard()
@@ -15,7 +15,7 @@ internal import Synchronization
     readGuard.reading { Self.retained(current.load(ordering: .sequentiallyConsistent)) }
   }
 
-  /// Makes `version` current. A held version's address is no other's.
+  /// Makes `version` the current one. A held version is not freed, so no other has its address.
   @inline(__always)
   func refresh(_ version: inout EngineVersion?) {
     if let version,

@@ -3,7 +3,7 @@ internal import PushModel
 
 /// A short id, or where its characters are in the ``IDArena``.
 struct IDEntry: BitwiseCopyable {
-  /// If not short, the offset below the number of characters, whose highest bit is 0.
+  /// A short id; otherwise the characters' offset below their number, whose highest bit is 0.
   fileprivate(set) var words: ShortIdentifier
 
   @inline(__always)
@@ -19,7 +19,7 @@ struct IDEntry: BitwiseCopyable {
   var long: (offset: UInt, count: Int) { (UInt(words.low), Int(words.high)) }
 }
 
-/// Reads ids by index, without references.
+/// Reads ids by index without counting references.
 ///
 /// SAFETY: valid while a version of the table is retained.
 struct IDReader: @unchecked Sendable {
@@ -74,7 +74,7 @@ struct IDReader: @unchecked Sendable {
   @inline(__always)
   func prefetch(_ index: UInt32) { entries.prefetchAmongMany(Int(index)) }
 
-  /// Prefetches characters outside the entry.
+  /// Prefetches the characters of an id that is not short.
   @inline(__always)
   func prefetchCharacters(_ index: UInt32) {
     let entry = entries[Int(index)]
@@ -82,7 +82,7 @@ struct IDReader: @unchecked Sendable {
   }
 }
 
-/// Finds ids without references, which threads would contend for.
+/// Finds ids without counting references, which threads would contend for.
 ///
 /// SAFETY: valid while a version of the table is retained.
 struct IDLookup {
@@ -98,7 +98,7 @@ struct IDLookup {
 
   @inline(__always)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    // Higher indices belong to later versions.
+    // An index not below the count belongs to a later version.
     if let short = unsafe ShortIdentifier(utf8: id) {
       return slots.first(of: hash) { $0 < reader.count && reader.isEqual($0, short) }
     }
@@ -127,7 +127,7 @@ struct IDLookup {
     return unsafe id.withUTF8 { unsafe seededHash($0, slots.seed) }
   }
 
-  /// The first index of a hash, prefetched.
+  /// Prefetches the id that a hash most likely leads to, and returns its index.
   @inline(__always)
   @discardableResult
   func prefetch(_ hash: UInt32) -> UInt32? {
@@ -136,13 +136,13 @@ struct IDLookup {
     return index
   }
 
-  /// Calls `body` with each id of a lower case (E-47).
+  /// Calls `body` with the index of each id with this lower case (E-47).
   ///
   /// - Precondition: `lowered` is in lower case, and the table folds.
   func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
     let hash = hash(lowered)
     if let index = index(of: lowered, hash: hash) { body(index) }
-    // The seeds are equal.
+    // Both tables have the same seed.
     _ = folded?.first(of: hash) { index in
       if index < reader.count, reader[index].lowercased() == lowered { body(index) }
       return false

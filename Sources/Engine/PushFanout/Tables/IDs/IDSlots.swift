@@ -29,7 +29,7 @@ internal import Synchronization
       .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// A power of two, with at most five eighths in use.
+  /// Whether the capacity is a power of two with at most five eighths in use.
   static func isPossible(_ used: Int, capacity: Int) -> Bool {
     capacity & (capacity - 1) == 0 && used * 8 <= capacity * 5
   }
@@ -87,12 +87,12 @@ internal import Synchronization
     if wanted > capacity { copy(to: wanted, store, threads: threads) }
   }
 
-  /// Leaves other versions unchanged by copying.
+  /// Removes an index from a copy of the slots, as other versions read these.
   mutating func remove(_ index: UInt32, _ store: PageStore) {
     copy(to: capacity, without: index, store)
   }
 
-  /// Clears what `later` added from `count` on, unless it has grown and so has slots of its own.
+  /// Clears the indices from `count` on that `later` added here. Slots that grew are elsewhere.
   func rollBack(from later: IDSlots, below count: Int) {
     guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
     for position in 0..<capacity {

@@ -1,12 +1,12 @@
 internal import PushModel
 
-/// Ids and their indices; versions share data.
+/// A table of ids and their indices, whose versions share their data.
 ///
 /// - Memory: 16 bytes an id, the characters of ids above 15 bytes, and 8 bytes a slot at a load of
 ///   31 to 62 %: 29 to 42 bytes for a short id.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
-  /// For an id that never appeared.
+  /// The index of an id that never appeared.
   static let unknown = UInt32.max
 
   var arena: IDArena
@@ -16,7 +16,7 @@ struct IDTable {
   var folded: IDSlots?
   /// Whether reading some ids touches the arena.
   var hasLong = false
-  /// Last, as each version copies all fields.
+  /// The last field, as each version copies all.
   private let isFormOfStrings = ShortIdentifier.isFormOfStrings
 
   /// - Parameter folds: allows look-ups by lower case.
@@ -152,9 +152,9 @@ struct IDTable {
   private(set) var byteCount = 0
   /// The minimum bytes of the first chunk and of later ones.
   private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
-  /// The file of the first ids and mapped pages; versions retain it.
+  /// The file of the first ids and mapped pages, which each version retains.
   let mapping: Mapping?
-  /// What offsets count from: 0 or mapped characters, so that a file's offsets hold anywhere.
+  /// What offsets count from: 0, or mapped characters, so that a file may be mapped anywhere.
   let base: UInt
 
   init() {

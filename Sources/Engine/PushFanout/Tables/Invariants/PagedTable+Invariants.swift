@@ -1,5 +1,5 @@
 extension PagedTable {
-  /// Stops the process unless nodes and pages exist, up to `generation`.
+  /// Stops the process unless nodes and pages exist, made by updates up to `generation`.
   ///
   /// - Complexity: O(pages) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(_ scope: InvariantScope, generation: UInt64) {

@@ -5,14 +5,14 @@ internal import Synchronization
 
 /// Allocates pages and arrays that are read at random, for any thread.
 ///
-/// A size class has blocks of 2 MiB, for which the kernel is asked for huge pages: nearly each page
-/// that a message reads would otherwise miss the translation buffer, too
-/// (docs/internals/performance.md). A class's first block has small pages, so that a small engine
-/// stays small. Arrays from ``hugeSize`` bytes on have their own blocks.
+/// A size class has blocks of 2 MiB, for which the kernel is asked for huge pages: with pages of 4
+/// KiB, nearly each table page that a message reads would miss the translation buffer, too
+/// (docs/internals/performance.md has the gain). A class's first block has small pages, so that a
+/// small engine stays small. Arrays from ``hugeSize`` bytes on have their own blocks.
 ///
 /// SAFETY: headers and free parts are accessed under the lock.
 @safe final class PageMemory: Sendable {
-  /// In debug builds from `malloc`, so that the address sanitizer finds accesses to freed pages.
+  /// In debug builds it uses `malloc`, so that the address sanitizer finds accesses to freed pages.
   static let shared = PageMemory(isPlain: _isDebugAssertConfiguration())
 
   static let blockSize = 1 << 21
@@ -23,12 +23,12 @@ internal import Synchronization
 
   /// A block's header, at a multiple of ``blockSize``.
   private struct Block {
-    /// The list of the class's blocks with free parts; 0 for none.
+    /// Neighbours in the class's list of blocks with free parts; 0 for none.
     var previous: UInt = 0
     var next: UInt = 0
-    /// The first free part, which holds the next; 0 for none.
+    /// The first free part, which holds the next one's address; 0 for none.
     var free: UInt = 0
-    /// The offset of never used parts.
+    /// The offset of the parts never used.
     var fresh = 64
     var usedCount = 0
   }
@@ -49,7 +49,7 @@ internal import Synchronization
 
   init(isPlain: Bool) { self.isPlain = isPlain }
 
-  /// Multiples of 16 up to 1,040, most pages' size; then four per power of two.
+  /// Multiples of 16 up to 1,040, the size of most pages; then four per power of two.
   private static let smallClasses = 1040 / 16
   private static let classCount = smallClasses + 4 * 7
 
@@ -71,7 +71,7 @@ internal import Synchronization
     return byteCount > largestPart ? byteCount : partSize(sizeClass(byteCount))
   }
 
-  /// Aligned to 16 bytes; O(1).
+  /// Allocates memory aligned to 16 bytes in O(1).
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       return .allocate(byteCount: byteCount, alignment: 16)
@@ -84,7 +84,7 @@ internal import Synchronization
     return unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
   }
 
-  /// - Parameter byteCount: as allocated.
+  /// - Parameter byteCount: the size that was allocated.
   func free(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       unsafe memory.deallocate()
@@ -97,7 +97,7 @@ internal import Synchronization
   }
 
   /// Makes blocks for about `count` parts. The kernel clears a block at its first write, which
-  /// takes longer than all use; here several threads share the wait.
+  /// takes longer than all later work on it; here several threads share that wait.
   func prepare(_ count: Int, of byteCount: Int, threads: Int) {
     guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
     let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
@@ -226,10 +226,10 @@ internal import Synchronization
     (byteCount + blockSize - 1) & ~(blockSize - 1)
   }
 
-  /// Zeroed memory at a multiple of ``blockSize``.
+  /// Maps zeroed memory at a multiple of ``blockSize``.
   private static func map(_ byteCount: Int, isHuge: Bool) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount)
-    // The excess at both ends is unmapped.
+    // This maps one block more and unmaps the excess at both ends.
     let memory = unsafe mmap(
       nil, size + blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {

@@ -3,7 +3,7 @@
 /// An update changes its own pages in place, copies older ones and retires the originals, which
 /// older versions read.
 @safe final class PageStore {
-  /// The update in progress.
+  /// The number of the update in progress.
   private(set) var generation: UInt64
   /// Pages up to this update are another engine's (`Fanout.fork()`); 0 for none.
   private let shared: UInt64
@@ -12,7 +12,7 @@
   private var retired: [UInt] = []
   /// The bytes before a page: the update that made it, and the allocated size.
   static let headerSize = 16
-  /// No update's generation, so that each copies mapped pages before changing them.
+  /// The generation of mapped pages, which is no update's, so that each update copies them.
   static let mapped: UInt64 = 0
 
   /// - Parameter shared: another engine's newest update.
@@ -21,7 +21,7 @@
     generation = shared + 1
   }
 
-  /// Frees a dropped builder's pages.
+  /// Frees the pages of a builder that was dropped.
   deinit { rollBack() }
 
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
@@ -59,7 +59,7 @@
     other.retired = []
   }
 
-  /// Ends the update; the returned pages are read by older versions only.
+  /// Ends the update and returns the retired pages, which only older versions read.
   func commit() -> [UInt] {
     generation += 1
     created.removeAll(keepingCapacity: created.count < 4096)

@@ -11,8 +11,8 @@ extension PagedTable where Element == UInt32 {
 
   /// The number of smaller values, all below `bound`.
   ///
-  /// In a long range it first looks where evenly spread values would be, as in most large
-  /// conversations, which touches few cache lines.
+  /// In a long range the search begins where evenly spread values would be, as they are in most
+  /// large conversations; so it reads few cache lines.
   ///
   /// - Complexity: O(log values).
   func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
@@ -27,7 +27,7 @@ extension PagedTable where Element == UInt32 {
     return low
   }
 
-  /// The rank, from `rank` on, of the first value not below one; it must exist.
+  /// The rank, from `rank` on, of the first value not below the given one, which must exist.
   ///
   /// - Complexity: O(log of the ranks passed).
   func rank(ofFirstNotBelow value: UInt32, from rank: Int, in range: Range<Int>) -> Int {
@@ -52,7 +52,7 @@ extension PagedTable where Element == UInt32 {
     var (low, high) = (0, range.count)
     var (lowValue, highValue) = (0, max(bound, Int(value) + 1))
     var isBelow = true
-    // The second guess is within the first's bounds.
+    // The second guess interpolates within the first one's bounds.
     for _ in 0..<2 where low < high {
       let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
       let guess = low + min(share, high - low - 1)

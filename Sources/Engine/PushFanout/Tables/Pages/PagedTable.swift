@@ -4,7 +4,8 @@ internal import PushSupport
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy is a new version, made in O(1). A change copies a page, its node of page addresses and
-/// the root, unless the update made them.
+/// the root, unless the update made them. ``free(except:madeAfter:)`` frees the last version's
+/// memory.
 ///
 /// SAFETY: readers access indices below their own ``count``. The one writer appends beyond every
 /// published count, and changes older elements in its update's pages only. So no thread reads
@@ -17,7 +18,7 @@ internal import PushSupport
   private(set) var nodeCapacity = 0
   private(set) var count = 0
 
-  /// The logarithm of ``pageSize``.
+  /// The binary logarithm of ``pageSize``.
   static var shift: Int {
     (1024 / MemoryLayout<Element>.stride).trailingBits
   }
@@ -31,7 +32,7 @@ internal import PushSupport
     pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
 
-  /// With the header.
+  /// The bytes of a page with its header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
   /// Elements per node.
@@ -60,8 +61,8 @@ internal import PushSupport
 
   /// Prefetches an element and its page's address.
   ///
-  /// The place follows from the node's first page, mostly cached, as pages made together are
-  /// consecutive: nothing waits for the page's address. Pages elsewhere are not prefetched.
+  /// The place is computed from the node's first page, mostly cached, as pages made together are
+  /// consecutive: nothing waits for the page's own address. Pages elsewhere are not prefetched.
   @inline(__always)
   func prefetch(_ index: Int) {
     let node = unsafe root.unsafelyUnwrapped[index >> Self.nodeShift]
@@ -97,8 +98,8 @@ internal import PushSupport
     }
   }
 
-  /// Calls `body` per node with the offset, the page addresses, the first element's index in its
-  /// page, and the element count.
+  /// Calls `body` once per node with the offset, the page addresses, the first element's index in
+  /// its page, and the number of elements.
   @inline(__always)
   func forEachRun(
     of range: Range<Int>,
@@ -119,10 +120,10 @@ internal import PushSupport
 
   // MARK: Writing
 
-  /// O(1).
+  /// Replaces an element in O(1).
   mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
     assert(0 <= index && index < count, "index out of range")
-    // Its node and root then are, too.
+    // If the update made the page, it made its node and root.
     let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
       unsafe page[index & Self.mask] = element
@@ -171,7 +172,7 @@ internal import PushSupport
     return unsafe page
   }
 
-  /// O(1) amortized, without copying older versions' pages.
+  /// Appends an element in O(1) amortized, without copying pages of older versions.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
     let index = count
@@ -198,9 +199,9 @@ internal import PushSupport
     }
   }
 
-  /// Removes and frees the last pages.
+  /// Removes elements and frees their pages.
   ///
-  /// - Precondition: ``grow(to:_:threads:)`` made them, under one node, last in the store.
+  /// - Precondition: ``grow(to:_:threads:)`` made these pages, under one node, as the store's last.
   mutating func shrink(to newCount: Int, _ store: PageStore) {
     let before = pageCount
     assert(newCount <= count && (count - newCount) < Self.nodeSize)
@@ -240,7 +241,7 @@ internal import PushSupport
     return unsafe copy
   }
 
-  /// For the last version.
+  /// Frees the memory; for the last version.
   ///
   /// - Parameters:
   ///   - mapped: addresses not touched, as they may not be resident.
@@ -285,7 +286,7 @@ extension PagedTable where Element: Sendable {
 }
 
 extension PagedTable {
-  /// Consecutive mapped pages with headers. A last page with room is copied for appending.
+  /// A table of mapped pages with headers. A last page with room is copied for appending.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }

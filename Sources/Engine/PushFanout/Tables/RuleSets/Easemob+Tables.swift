@@ -1,7 +1,7 @@
 internal import PushModel
 
 extension Tables {
-  /// E-64 to E-68.
+  /// How an Easemob user can be reached (E-64 to E-68).
   func easemobReach(of user: UInt32, _ presence: UserPresence) -> UserClass.Reach {
     var hasConnected = false
     var hasOffline = false
@@ -38,7 +38,7 @@ extension Tables {
 }
 
 extension DeviceReader {
-  /// Calls `body` with the listed targets (E-65 to E-68, E-50).
+  /// Calls `body` with the listed devices that a push goes to (E-65 to E-68, E-50).
   @inline(__always)
   func forEachEasemobTarget<Failure: Error>(
     of user: UInt32, _ filter: DeviceFilter?, _ body: (DeviceRecord) throws(Failure) -> Void

@@ -1,7 +1,7 @@
 internal import PushModel
 
 extension Tables {
-  ///
+  /// How a RongCloud user can be reached.
   func rongcloudReach(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
   ) -> UserClass.Reach {
@@ -53,7 +53,7 @@ extension Tables {
       level: packed.level(kind: kind), reach: reach(of: user, packed, at: now, presence))
   }
 
-  /// Calls `body` with graces' starts and ends.
+  /// Calls `body` with the instants at which a grace begins or ends.
   func forEachGrace(of user: UInt32, _ body: (Int64) -> Void) {
     guard hasOwnDevices(user) else { return }
     forEachDevice(of: user) { device in
@@ -67,7 +67,7 @@ extension Tables {
 }
 
 extension DeviceReader {
-  /// Calls `body` with the listed targets.
+  /// Calls `body` with the listed devices that a push or local notification goes to.
   @inline(__always)
   func forEachRongCloudTarget<Failure: Error>(
     of user: UInt32, isLocal: Bool, at now: Int64,
@@ -97,14 +97,14 @@ extension DeviceReader {
     }
   }
 
-  /// Within the background grace.
+  /// Whether a device is in the background, within its grace.
   private func isInGrace(_ record: DeviceRecord, at now: Int64) -> Bool {
     guard record.state == Device.State.background.ordinal else { return false }
     let since = record.backgroundSince
     return since < 0 || since > now || now - since < grace
   }
 
-  /// A phone with a token, offline or past its grace.
+  /// Whether a device is a phone with a token, offline or past its grace.
   private func isPushedTo(_ record: DeviceRecord, at now: Int64) -> Bool {
     guard record.kind == Device.Kind.mobile.ordinal, record.hasToken else { return false }
     return record.state == Device.State.offline.ordinal

@@ -1,9 +1,9 @@
 internal import PushModel
 
-// Dispatches to the rule sets' files.
+// Each switch leads to the file of a rule set.
 
 extension RuleSet {
-  /// Where a ``PackedUser`` has the level for a kind.
+  /// The position in a ``PackedUser`` of the level for a kind of conversation.
   func levelShift(for kind: ConversationKind) -> UInt32 {
     switch self {
     case .easemob: 0
@@ -13,7 +13,7 @@ extension RuleSet {
 }
 
 extension Tables {
-  /// The class outside quiet hours.
+  /// A user's class outside of quiet hours.
   @inline(__always)
   func userClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
@@ -45,7 +45,7 @@ extension Tables {
     }
   }
 
-  /// Calls `body` when a user's class changes, quiet windows aside.
+  /// Calls `body` with the instants at which a user's class changes, quiet windows aside.
   func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
     switch app.rules {
     case .easemob:
@@ -58,7 +58,7 @@ extension Tables {
 }
 
 extension DeviceReader {
-  /// Calls `body` with the listed targets of a push or local notification.
+  /// Calls `body` with the listed devices that a push or local notification goes to.
   @inline(never)
   func forEachListedTarget<Failure: Error>(
     of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
