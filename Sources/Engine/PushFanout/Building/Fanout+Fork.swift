@@ -1,14 +1,12 @@
 internal import PushSupport
 internal import Synchronization
 
-/// Forks: engines that begin with another's settings.
+/// A fork begins with another engine's settings. It shares a version's pages, retains the version,
+/// and numbers its updates from there. It copies older pages before a change, and never retires or
+/// frees them.
 ///
-/// A fork shares a version's pages, retains the version, and numbers its updates from there. Older
-/// pages are the other engine's: the fork copies them before a change, and never retires or frees
-/// them.
-///
-/// It has its own memory where that is written in place: each table's last page with its nodes, the
-/// slots of ids, and the arena. So is the calendar, which numbers one engine's schedules.
+/// What is written in place is its own: each table's last page with its nodes, the slots of ids,
+/// and the arena; also the calendar, which numbers one engine's schedules.
 extension Fanout {
   /// An engine with the same settings and indices; either may end first.
   ///
@@ -25,7 +23,7 @@ extension Fanout {
 }
 
 extension Tables {
-  /// - Precondition: no update of the version's engine is in progress.
+  /// - Precondition: no update of that engine is in progress.
   fileprivate convenience init(forking version: EngineVersion, _ store: PageStore) {
     var forking = ForkTables(store: store)
     self.init(version.tables, &forking)

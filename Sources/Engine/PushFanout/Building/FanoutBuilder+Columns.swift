@@ -3,7 +3,6 @@ internal import PushSupport
 internal import QuietTime
 
 extension FanoutBuilder {
-  /// Looks up ids added so far.
   package var lookup: SettingsIDLookup {
     SettingsIDLookup(
       users: writer.tables.userIDs, userNumbers, conversations: writer.tables.conversationIDs,
@@ -46,7 +45,6 @@ extension FanoutBuilder {
     }
   }
 
-  /// Reserves capacity for new ids that are texts.
   private mutating func reserveCapacity(conversations ids: IDColumn, _ stretches: Range<Int>) {
     guard ids.numbers.isEmpty else { return }
     let more = ids.indices[stretches].count { $0 == .max }
@@ -114,7 +112,6 @@ extension TableWriter {
     return indices
   }
 
-  /// The index of a number, added if new.
   private func intern(userOf number: Int64, _ numbers: NumberIndex) throws(FanoutError) -> UInt32 {
     if let known = numbers.slots.index(of: number) { return known }
     let count = tables.userIDs.count + numbers.waiting.count
@@ -133,8 +130,7 @@ extension TableWriter {
     return UInt32(count)
   }
 
-  /// The index of a user, added if new; nil if there are too many. ``appendUsers(to:)`` must
-  /// follow.
+  /// The index of a user, added if new, for ``appendUsers(to:)``; nil if there are too many.
   private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     if let known = unsafe tables.userIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.userIDs.count < limit else { return nil }
@@ -180,7 +176,7 @@ extension TableWriter {
     return unsafe tables.conversationIDs.append(id, hash: hash, store)
   }
 
-  /// Adds users, and returns how many had no settings.
+  /// Returns how many users had no settings.
   fileprivate func add(
     _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex,
     _ schedules: inout ListedSchedules

@@ -11,12 +11,12 @@ public import QuietTime
 ///   per mute or start of membership besides.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  /// The users and conversations whose ids were given as numbers.
+  /// Those whose ids were given as numbers.
   let userNumbers = NumberIndex()
   let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
-  /// The indices of members' channel levels, by ``Tables/key(_:_:)``.
+  /// By ``Tables/key(_:_:)``, the index in ``Tables/channelSets``.
   private var channelSets: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only named.
   private(set) var isSet: [Bool] = []
@@ -85,7 +85,6 @@ public import QuietTime
     try setUser(at: try intern(user: id), user)
   }
 
-  /// Replaces a user's settings.
   package mutating func setUser(at index: UserIndex, _ user: UserSettings) throws(FanoutError) {
     if !writer.tables.packedUsers[Int(index.rawValue)].isDeclared { declaredCount += 1 }
     try writer.setUser(index.rawValue, user)
@@ -129,7 +128,6 @@ public import QuietTime
     try add(index, user, member)
   }
 
-  /// Replaces the record with the same key.
   package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
     switch record {
     case .app(let app): try setApp(app)
@@ -173,7 +171,6 @@ public import QuietTime
     guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }
 
-  /// Adds memberships without overrides.
   mutating func append(
     _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
@@ -187,7 +184,6 @@ public import QuietTime
     memberships.append(members: users, bits)
   }
 
-  /// Adds the conversation of members that were added.
   mutating func append(_ conversation: UInt32, count: Int) {
     memberships.append(conversation, count: count)
   }
@@ -235,7 +231,6 @@ extension FanoutBuilder {
     return try writer.intern(conversation: id)
   }
 
-  /// Adds a membership as ``setMember(_:of:_:)`` does.
   package mutating func add(
     _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
@@ -252,7 +247,6 @@ extension FanoutBuilder {
 
   package var hasChannels: Bool { !channelSets.isEmpty }
 
-  /// A member's channel levels, as set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -273,7 +267,7 @@ extension FanoutBuilder {
       try writer.setParent(of: index, parent)
     }
     parents = [:]
-    // Frees each list before making the next table.
+    // Each list is freed before the next table is made.
     var (members, overrides) = (MembershipList(), OverrideList())
     swap(&members, &memberships)
     writer.storeMembers(consume members, threads: threads)

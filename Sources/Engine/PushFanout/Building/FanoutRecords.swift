@@ -1,6 +1,6 @@
 package import PushModel
 
-/// An engine's records, read from its tables in the order of ids' first appearance.
+/// An engine's records, in the order of ids' first appearance.
 package struct FanoutRecords: SettingsRecords {
   package let fanout: Fanout
   private let version: FanoutVersion
@@ -20,17 +20,14 @@ package struct FanoutRecords: SettingsRecords {
 
   package func id(of user: UserIndex) -> Identifier { tables.userIDs[user.rawValue] }
 
-  /// The index of an id; nil if it never appeared.
   package func index(of user: Identifier) -> UserIndex? {
     tables.userIDs.index(of: user).map { UserIndex($0) }
   }
 
-  /// Whether a user was set, rather than only named.
   package func isDeclared(_ user: UserIndex) -> Bool {
     tables.packedUsers[Int(user.rawValue)].isDeclared
   }
 
-  /// A user's settings; empty if only named.
   package func user(_ user: UserIndex) -> UserSettings { tables.user(user.rawValue) }
 
   package var conversationCount: Int { tables.conversations.count }
@@ -39,18 +36,15 @@ package struct FanoutRecords: SettingsRecords {
     (0..<UInt32(conversationCount)).map { tables.conversationIDs[$0] }
   }
 
-  /// A conversation's settings; nil if never named.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
     tables.conversationIDs.index(of: id).map { tables.conversation($0) }
   }
 
-  /// Whether a conversation was set, rather than only named.
   package func isDeclared(_ conversation: Identifier) -> Bool {
     guard let index = tables.conversationIDs.index(of: conversation) else { return false }
     return Int(index) < isSet.count && isSet[Int(index)]
   }
 
-  /// Calls `body` with a conversation's records, by ascending user.
   package func forEachMember<Failure: Error>(
     of conversation: Identifier,
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void

@@ -18,7 +18,7 @@ struct IDCharacters: Sendable {
 
   mutating func forgetText() { text = 0..<0 }
 
-  /// Stores an id and returns its start.
+  /// Returns the id's start.
   @inline(__always)
   mutating func store(_ id: UnsafeRawBufferPointer) -> UInt32 {
     let address = UInt(bitPattern: id.baseAddress)
@@ -30,7 +30,6 @@ struct IDCharacters: Sendable {
 
 /// Ids, their hashes, and their indices.
 struct IDColumn: Sendable {
-  /// A range of ``IDCharacters``.
   private struct Text: Sendable {
     let start: UInt32
     let count: UInt32
@@ -53,7 +52,6 @@ struct IDColumn: Sendable {
     texts.append(Text(start: unsafe characters.store(id), count: UInt32(id.count)))
   }
 
-  /// - Precondition: no id is a text.
   @inline(__always)
   mutating func append(number: Int64) { numbers.append(number) }
 
@@ -111,7 +109,6 @@ struct IDColumn: Sendable {
     (self.hashes, self.indices) = (hashes, indices)
   }
 
-  /// O(ids); look-ups overlap.
   private mutating func resolveNumbers(_ slots: NumberIndex.Slots) {
     var indices = [UInt32](repeating: .max, count: count)
     for row in 0..<numbers.count + Self.distance {
@@ -123,10 +120,10 @@ struct IDColumn: Sendable {
   }
 }
 
-/// Looks up many of a builder's ids on another thread, while the builder goes on.
+/// Looks up many ids on another thread, while the builder goes on.
 ///
-/// SAFETY: copied tables are versions, which the one writer leaves alone. Nothing of them is freed
-/// before the engine is built, and readers of files wait for their threads before that.
+/// SAFETY: copied tables are versions, which the one writer leaves alone. They live until the
+/// engine is built, and readers of files wait for their threads before that.
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
@@ -153,7 +150,6 @@ package struct SettingsIDLookup: @unchecked Sendable {
     columns.users.resolve(columns.characters, in: users, userSlots)
   }
 
-  /// Finds known ids.
   package func resolve(_ records: inout UserRecords) {
     records.ids.resolve(records.characters, in: users, userSlots)
   }

@@ -40,12 +40,10 @@ private struct NewIDs: @unchecked Sendable {
   let slots: IDSlots
   let base: UInt
 
-  /// - Parameters:
-  ///   - firstIndex: the first number's index.
-  ///   - offset: where the characters of ids that are not short go.
+  /// - Parameter offset: where characters of ids that are not short go.
   func write(_ numbers: [Int64], _ items: Range<Int>, firstIndex: Int, at offset: UInt) {
     var offset = offset
-    // A group's slots load at the same time.
+    // The slots of a group load at the same time.
     var group = InlineArray<16, (hash: UInt32, index: UInt32)>(repeating: (0, 0))
     var count = 0
     for item in items {

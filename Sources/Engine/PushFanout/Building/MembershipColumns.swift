@@ -1,9 +1,8 @@
 internal import Algorithms
 package import PushModel
 
-/// Memberships in columns, read by one thread and added to a ``FanoutBuilder`` by another.
-///
-/// A stretch is consecutive memberships of one conversation.
+/// Memberships, read by one thread and added to a ``FanoutBuilder`` by another. A stretch is
+/// consecutive ones of one conversation.
 ///
 /// - Memory: about 17 bytes per membership, 24 more with a mute or start, and the text read.
 package struct MembershipColumns: Sendable {
@@ -44,7 +43,6 @@ package struct MembershipColumns: Sendable {
   ///
   /// - Parameters:
   ///   - since: nil if not written.
-  ///   - mutedUntil: `zero` for no mute.
   ///   - line: counted from the start of what is read together.
   package mutating func append(
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,

@@ -9,7 +9,7 @@ struct ConversationRuns: Sendable {
 
   init() {}
 
-  /// - Parameter ends: by conversation; an end equal to the one before means no items.
+  /// - Parameter ends: by conversation; equal ends mean no items.
   private init(endsOfConversations ends: [UInt32]) {
     for (conversation, end) in ends.enumerated() where Int(end) > count {
       append(UInt32(conversation), count: Int(end) - count)
@@ -43,7 +43,6 @@ struct ConversationRuns: Sendable {
     return true
   }
 
-  /// Shares with about equal items.
   func shares(_ shareCount: Int) -> [Range<Int>] {
     var shares: [Range<Int>] = []
     for share in 1...shareCount {
@@ -55,17 +54,15 @@ struct ConversationRuns: Sendable {
     return shares
   }
 
-  /// Groups items by conversation, in the order added, by a counting sort.
+  /// Groups items by conversation with a stable counting sort.
   ///
-  /// - Parameter move: stores items in consecutive slots; several threads call it for separate
-  ///   slots.
-  /// - Returns: one run of slots per conversation.
+  /// - Parameter move: stores items in consecutive slots, on several threads.
   /// - Complexity: O(items + conversations).
   func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> ConversationRuns {
-    // With fewer items a share than conversations, counting for each share does not pay off.
+    // With few items a share, counting for each does not pay off.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
     let shares = shares(shareCount)
     let (starts, ends) = Self.starts(
@@ -89,7 +86,6 @@ struct ConversationRuns: Sendable {
     return counts
   }
 
-  /// Each share's first slots by conversation, and the conversations' ends.
   private static func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
     let (shareCount, conversationCount) = (starts.count, starts[0].count)
@@ -111,7 +107,6 @@ struct ConversationRuns: Sendable {
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
   let users = TableColumn<UInt32>()
-  /// The bits of each ``PackedMember``.
   let bits = TableColumn<UInt8>()
 
   var count: Int { users.count }
@@ -124,7 +119,7 @@ struct MembershipList: Sendable {
     self.bits.append(bits)
   }
 
-  /// Adds members whose conversations follow, by ``append(_:count:)``.
+  /// Adds members whose conversations follow.
   func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
     self.users.append(users)
     self.bits.append(bits)

@@ -3,8 +3,8 @@ internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// The indices of users or conversations whose ids are numbers, while loading: a look-up reads one
-/// slot and makes no digits.
+/// The indices of ids that are numbers, while loading: a look-up reads one slot and makes no
+/// digits.
 ///
 /// Small numbers index an array; others are hashed. New ids are *waiting*: several threads add them
 /// to the table later.
@@ -12,7 +12,7 @@ internal import Synchronization
 /// SAFETY: one thread inserts. A slot's index is written after its number and never changes.
 /// Replaced slots stay to the end, as other threads may read them.
 @safe final class NumberIndex: @unchecked Sendable {
-  /// What other threads look up in, while the index grows.
+  /// Looks up on other threads.
   @safe struct Slots: @unchecked Sendable {
     /// By number, an index plus 1; 0 for none.
     fileprivate var dense: UnsafeMutablePointer<Atomic<UInt32>>?
@@ -74,12 +74,10 @@ internal import Synchronization
       }
     }
 
-    /// - Precondition: the number is new.
     fileprivate func putDense(_ number: Int64, _ index: UInt32) {
       unsafe dense.unsafelyUnwrapped[Int(number)].store(index + 1, ordering: .releasing)
     }
 
-    /// - Precondition: the number is new.
     fileprivate func put(_ number: Int64, _ index: UInt32) {
       var slot = slot(number)
       while unsafe self.index(slot).pointee.load(ordering: .relaxed) != 0 {
@@ -101,13 +99,13 @@ internal import Synchronization
 
   private(set) var slots: Slots
   private(set) var count = 0
-  /// The numbers of the last indices, whose ids are not in the table yet.
+  /// The last indices' numbers, whose ids are not in the table.
   private(set) var waiting: [Int64] = []
   var expectedCount = 0
   private var hashedCount = 0
   /// Replaced memory, freed at the end.
   private var replaced: [UInt] = []
-  /// Numbers below this many times the number of users or conversations index the array.
+  /// The array holds numbers below this many times their count.
   private static let sparsity = 4
 
   init() { slots = Slots(capacity: 64, seed: processSeed()) }
@@ -162,7 +160,7 @@ internal import Synchronization
   }
 }
 
-/// Memory that is all zero, to be freed with `free`.
+/// All zero, to be freed with `free`.
 private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
   return unsafe memory

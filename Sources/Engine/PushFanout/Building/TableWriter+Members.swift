@@ -43,9 +43,8 @@ extension TableWriter {
   /// Groups items by conversation.
   ///
   /// - Parameters:
-  ///   - take: uses grouped items as they are.
-  ///   - move: makes room, and returns what moves items to slots, on several threads.
-  /// - Returns: one run of slots per conversation.
+  ///   - take: uses items that are grouped.
+  ///   - move: makes room, and returns what moves items on several threads.
   private func grouped(
     _ runs: ConversationRuns, _ threads: Int, take: () -> Void,
     move: () -> @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
@@ -83,7 +82,7 @@ private struct MemberSlots: @unchecked Sendable {
     packed = tables.packedMembers
   }
 
-  /// Sorts, keeping each user's last record, and completes the row.
+  /// Sorts, keeps each user's last record, and completes the row.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.start = UInt32(range.lowerBound)
     row.capacity = UInt32(range.count)
@@ -118,7 +117,6 @@ private struct MemberSlots: @unchecked Sendable {
   }
 }
 
-/// The overrides' slots and rows.
 ///
 /// SAFETY: as ``MemberSlots``.
 private struct OverrideSlots: @unchecked Sendable {
@@ -151,7 +149,6 @@ private struct OverrideSlots: @unchecked Sendable {
     if isAscending { return range.count }
     let old = range.map { records[$0] }
     var count = 0
-    // The current user's last record of each kind.
     var kinds = [OverrideRecord.none, .none, .none, .none]
     unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
       for index in sorted.indices {
@@ -253,7 +250,6 @@ extension PagedTable {
 }
 
 extension PagedTable where Element == ConversationRow {
-  /// - Parameter runs: one per conversation.
   fileprivate func forEachRow(
     of runs: ConversationRuns, threads: Int,
     _ body: @Sendable (inout ConversationRow, _ slots: Range<Int>) -> Void

@@ -2,9 +2,8 @@ internal import Algorithms
 package import PushModel
 package import QuietTime
 
-/// Users without devices, read by one thread and added to a ``FanoutBuilder`` by another.
-///
-/// A thread's successive records share a list of quiet settings.
+/// Users without devices, read by one thread and added to a ``FanoutBuilder`` by another. A
+/// thread's successive records share a list of quiet settings.
 ///
 /// - Memory: about 24 bytes per user, and the text read.
 package struct UserRecords: Sendable {
@@ -24,7 +23,7 @@ package struct UserRecords: Sendable {
     self.list = list
   }
 
-  /// Takes the list for the thread's next records; no user can be added to these afterwards.
+  /// Takes the list; no user can be added afterwards.
   package mutating func takeList() -> QuietSettingsList {
     quiet = list.settings
     var taken = QuietSettingsList()
@@ -45,7 +44,7 @@ package struct UserRecords: Sendable {
     fileprivate let quiet: UInt32
   }
 
-  /// Adds a user and returns the settings, if others can share them.
+  /// Returns the settings, if other users can share them.
   ///
   /// - Precondition: the user lists no devices.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {

@@ -56,7 +56,6 @@ struct DeviceReader: @unchecked Sendable {
     return unsafe names.characters(record.id)
   }
 
-  /// The device of a record; nil means the default one.
   func device(_ record: DeviceRecord?) -> Device {
     guard let record else { return .default }
     return Device(
@@ -69,8 +68,7 @@ struct DeviceReader: @unchecked Sendable {
 
   // MARK: Targets
 
-  /// Calls `body` with each target of a push or local notification, in listed order; nil is the
-  /// default device.
+  /// Calls `body` with each target, in listed order; nil is the default device.
   ///
   /// - Complexity: O(devices).
   @inline(__always)

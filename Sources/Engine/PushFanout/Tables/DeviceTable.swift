@@ -30,8 +30,6 @@ struct DeviceTable {
     lists.lists.set(Int(user), DeviceLists.defaultDevice, store)
   }
 
-  /// Replaces a user's devices.
-  ///
   /// - Parameters:
   ///   - records: only the last has ``DeviceRecord/isLast``.
   ///   - limit: the number of records must stay below it.
@@ -79,7 +77,6 @@ struct DeviceTable {
     }
   }
 
-  /// Makes a user's records reusable by others.
   private mutating func freeRun(of user: UInt32, _ store: PageStore) {
     let size = lists.count(of: user)
     guard let first = lists.first(of: user), size < freeRuns.count else { return }

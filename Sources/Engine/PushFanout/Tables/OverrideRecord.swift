@@ -1,9 +1,9 @@
 internal import PushModel
 
-/// One value of a member besides the level, stored when the tables were built.
+/// One value of a member besides the level, as built.
 ///
-/// A conversation's records are consecutive, sorted by user and kind, and never change. Those of
-/// members who left or have ``PackedMember/isChanged`` are not read.
+/// A conversation's records are sorted by user and kind, and never change. Those of members who
+/// left or have ``PackedMember/isChanged`` are not read.
 struct OverrideRecord: BitwiseCopyable {
   enum Kind: UInt32 {
     case since = 1
@@ -57,7 +57,6 @@ struct MemberRecord {
 
   init(_ packed: PackedMember) { self.packed = packed }
 
-  /// Takes a value that the packed record announces.
   fileprivate mutating func take(_ record: OverrideRecord) {
     switch OverrideRecord.Kind(rawValue: record.rawKind) {
     case .since: if packed.hasSince { since = record.value }
@@ -80,7 +79,6 @@ extension Tables {
     return cursor.record(packed, of: user)
   }
 
-  /// The membership of a member with ``PackedMember/isChanged``.
   func changedRecord(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32
   ) -> MemberRecord {
@@ -185,7 +183,6 @@ extension Tables {
 }
 
 extension PagedTable where Element == OverrideRecord {
-  /// The number of earlier users' records.
   fileprivate func insertionRank(of user: UInt32, in range: Range<Int>) -> Int {
     var low = 0
     var high = range.count

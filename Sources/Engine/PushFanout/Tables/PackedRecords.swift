@@ -1,7 +1,7 @@
 internal import PushModel
 internal import QuietTime
 
-/// A user's settings except quiet hours, in 32 bits: levels and flags.
+/// A user's levels and flags in 32 bits.
 struct PackedUser: BitwiseCopyable, Equatable {
   private(set) var bits: UInt32 = 0
 
@@ -60,7 +60,6 @@ struct PackedUser: BitwiseCopyable, Equatable {
     self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
-  /// All settings but devices.
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
     settings.level = NotificationLevel(rawValue: level) ?? .unset
@@ -163,7 +162,6 @@ struct ConversationRow: BitwiseCopyable {
   var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 
-/// A device of a user.
 struct DeviceRecord: BitwiseCopyable {
   /// The index in ``Tables/deviceNames``.
   var id: UInt32
@@ -175,11 +173,9 @@ struct DeviceRecord: BitwiseCopyable {
   var state: UInt8
   var hasToken: Bool
   var isLast: Bool
-  /// Initialized padding.
   private var unused: UInt32 = 0
 
-  /// In a free run's first record, the next run's start plus 1. It shares a field, as snapshots
-  /// have none for it.
+  /// In a free run's first record, the next run's start plus 1, as snapshots have no field for it.
   var nextFree: UInt32 {
     get { UInt32(backgroundSince) }
     set { backgroundSince = Int64(newValue) }
@@ -237,7 +233,6 @@ enum UserPresence {
   case loggedOut
   case foreground
 
-  /// The device's record, which is not in the tables.
   var device: DeviceRecord? {
     let state: Device.State
     switch self {

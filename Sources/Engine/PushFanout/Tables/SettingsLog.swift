@@ -1,4 +1,4 @@
-/// Whose settings changed, in order, so that cached states can follow from version to version.
+/// Whose settings changed, in order, for cached states to follow.
 ///
 /// Versions share pages. When ``newer`` is full, ``older`` is discarded.
 struct SettingsLog {

@@ -3,9 +3,9 @@ internal import PushSupport
 
 /// Computes the keys of members.
 ///
-/// A stored key changes by updates only, and holds from the start of the membership on. A mute,
-/// channel levels, a changed override or listed devices make it ``MemberKey/isUnresolved``: such a
-/// member is resolved at each instant.
+/// A stored key changes by updates only, and holds from the membership's start on. Members with a
+/// mute, channel levels, a changed override or listed devices are ``MemberKey/isUnresolved``, and
+/// resolved at each instant.
 ///
 /// SAFETY: valid as long as the version of the tables.
 @safe struct StoredKeys: @unchecked Sendable {
@@ -17,7 +17,7 @@ internal import PushSupport
   private let rules: RuleTables
   private let ruleSet: RuleSet
 
-  /// Members between prefetch and use, even beyond a conversation's end, as most are smaller.
+  /// Prefetched members, even beyond a conversation's end, as most are smaller.
   private static let ahead = 16
 
   init(_ tables: borrowing Tables) {
@@ -30,7 +30,7 @@ internal import PushSupport
     ruleSet = tables.app.rules
   }
 
-  /// The key for messages to the whole conversation; it is unresolved in threads.
+  /// Unresolved in threads.
   func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
@@ -46,11 +46,7 @@ internal import PushSupport
     }
   }
 
-  /// Computes keys.
-  ///
-  /// - Parameters:
-  ///   - ranks: which members.
-  ///   - mask: the bits of packed members that apply.
+  /// - Parameter mask: the bits of packed members that apply.
   /// - Complexity: O(members).
   func write(
     _ ranks: Range<Int>, of row: ConversationRow, _ kind: ConversationKind, _ rules: StateTables,
@@ -117,7 +113,6 @@ extension TableWriter {
     if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }
   }
 
-  /// Recomputes a member's key after a change of the user's settings.
   func setKey(of user: UInt32, in conversation: UInt32) {
     let row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return }

@@ -179,8 +179,6 @@ internal import QuietTime
 
   // MARK: Members
 
-  /// Replaces a membership.
-  ///
   /// - Returns: whether the user was already a member.
   /// - Complexity: O(log members); O(members) for a new one.
   func setMember(
@@ -236,7 +234,7 @@ internal import QuietTime
     row.count += 1
   }
 
-  /// Moves the members to twice as many slots; the old ones stay unused.
+  /// Doubles the slots; the old ones stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count

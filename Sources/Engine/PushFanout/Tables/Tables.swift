@@ -48,7 +48,7 @@ internal import QuietTime
   /// The pages of another engine that these tables share (`Fanout.fork()`).
   @safe @exclusivity(unchecked) var base: SharedPages?
 
-  /// Every operation on all tables uses this initializer, so that none can forget a table.
+  /// Every operation on all tables uses it, so that none can forget one.
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: Tables?, app: AppSettings, unknownZones: UnknownZones, _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
@@ -125,7 +125,6 @@ internal import QuietTime
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef { $0.tables(kind) }
   }
 
-  /// The codes of a message with one outcome for all recipients.
   @inline(__always)
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef {
@@ -161,7 +160,7 @@ internal import QuietTime
     return devices
   }
 
-  /// The end of a user's app duration in milliseconds; 0 for none.
+  /// In milliseconds; 0 for none.
   @inline(__always)
   func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
     packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
@@ -176,8 +175,7 @@ internal import QuietTime
     devices.lists.forEach(of: user, body)
   }
 
-  /// Calls `body` with the devices that decide reach: the listed ones or the default, and
-  /// presence's.
+  /// Calls `body` with the listed devices or the default, and with presence's.
   func forEachDevice(
     of user: UInt32, _ presence: UserPresence, _ body: (DeviceRecord) -> Void
   ) {

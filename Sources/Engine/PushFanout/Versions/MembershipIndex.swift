@@ -3,11 +3,10 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The conversations of each user, so that a change of settings reaches their keys and cached
-/// states.
+/// The conversations of each user, whose keys and cached states a user's change affects.
 ///
-/// The first change builds an array from the tables. Later memberships are kept beside it until
-/// they are so many that it is rebuilt; ended ones stay listed, which costs vain look-ups.
+/// The first change builds an array. Later memberships are kept beside it until it is rebuilt;
+/// ended ones stay, at the cost of vain look-ups.
 ///
 /// - Memory: once built, 4 bytes per listed membership, 8 with ranks, and 4 per user.
 final class MembershipIndex: Sendable {
@@ -131,7 +130,7 @@ final class MembershipIndex: Sendable {
       unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
-    /// Calls `body` with each conversation of a user, including threads with settings of the user.
+    /// Calls `body` with each conversation of a user, threads included.
     ///
     /// - Returns: false if the index is not built, or was discarded since.
     /// - Complexity: O(the user's memberships).

@@ -2,9 +2,8 @@ package import PushModel
 
 /// Users' presence, two bits each, beside a version.
 ///
-/// A timeline changes it between messages without copying pages or changing keys. Kept
-/// conversations learn of changes at their next message: large ones from a list, others by
-/// examining all members.
+/// A timeline changes it without copying pages or changing keys. At a message, large kept
+/// conversations learn of changes from a list; others examine all members.
 ///
 /// SAFETY: one thread at a time uses it; the array has ``wordCount`` words, which `deinit` frees.
 @safe final class OnlineUsers: @unchecked Sendable {

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The live versions and the retired pages that only they read.
 ///
-/// When a version ends, its retired pages that the preceding live version does not read are freed;
-/// that one inherits the rest. So a version held for long keeps only pages that it reads.
+/// When a version ends, the preceding live one inherits the retired pages that it reads; the others
+/// are freed. So a version held for long keeps only pages that it reads.
 final class PageReclaimer: Sendable {
   struct Entry {
     let generation: UInt64
@@ -29,7 +29,7 @@ final class PageReclaimer: Sendable {
 
   let state = Lock(State())
 
-  /// Begins a version that does not read the `retired` pages of the preceding one.
+  /// - Parameter retired: pages that only preceding versions read.
   func begin(_ generation: UInt64, retired: [UInt]) {
     state.withLock { state in
       if !state.entries.isEmpty {
@@ -41,8 +41,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages, not the thread
-  /// of the last reader.
+  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages.
   func end(_ generation: UInt64) {
     state.withLock { state in
       let index = state.entries.partitioningIndex { $0.generation >= generation }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Lets threads read objects that others replace.
 ///
 /// A reader enters, loads an address, retains the object and leaves, without waiting. Whoever
-/// replaced the object waits until readers of the old address have left, and then releases it.
+/// replaced the object waits until readers of the old address have left.
 ///
 /// New readers use one of two phases. ``waitForReaders()`` switches them to the other and waits
 /// until the first is empty. A phase's ``stripes`` counters spread threads over cache lines.
@@ -47,7 +47,7 @@ internal import Synchronization
     }
   }
 
-  /// Waits until every reader that may have loaded an address replaced before the call has left.
+  /// Waits for the readers that may have loaded an address replaced before.
   func waitForReaders() {
     switching.withLock { _ in
       let old = phase.load(ordering: .sequentiallyConsistent)

@@ -15,7 +15,7 @@ internal import Synchronization
     readGuard.reading { Self.retained(current.load(ordering: .sequentiallyConsistent)) }
   }
 
-  /// Makes `version` the current one. A held version is not freed, so no other has its address.
+  /// Makes `version` the current one. A held version's address is no other's.
   @inline(__always)
   func refresh(_ version: inout EngineVersion?) {
     if let version,

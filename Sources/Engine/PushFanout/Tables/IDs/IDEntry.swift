@@ -15,7 +15,6 @@ struct IDEntry: BitwiseCopyable {
 
   var isShort: Bool { words.high >> 63 == 1 }
 
-  /// - Precondition: the id is not short.
   var long: (offset: UInt, count: Int) { (UInt(words.low), Int(words.high)) }
 }
 
@@ -25,7 +24,6 @@ struct IDEntry: BitwiseCopyable {
 struct IDReader: @unchecked Sendable {
   private var entries = PagedTable<IDEntry>()
   private var base: UInt = 0
-  /// Whether reading some ids touches the arena.
   private(set) var hasLong = false
   /// See ``ShortIdentifier/isFormOfStrings``.
   private(set) var isFormOfStrings = false
@@ -98,7 +96,7 @@ struct IDLookup {
 
   @inline(__always)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    // An index not below the count belongs to a later version.
+    // Higher indices belong to later versions.
     if let short = unsafe ShortIdentifier(utf8: id) {
       return slots.first(of: hash) { $0 < reader.count && reader.isEqual($0, short) }
     }
@@ -127,7 +125,7 @@ struct IDLookup {
     return unsafe id.withUTF8 { unsafe seededHash($0, slots.seed) }
   }
 
-  /// Prefetches the id that a hash most likely leads to, and returns its index.
+  /// Prefetches the likely id of a hash, and returns its index.
   @inline(__always)
   @discardableResult
   func prefetch(_ hash: UInt32) -> UInt32? {

@@ -62,7 +62,6 @@ internal import Synchronization
     unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
   }
 
-  /// The first wanted index of a hash.
   @inline(__always)
   func first(of hash: UInt32, where isWanted: (UInt32) -> Bool) -> UInt32? {
     guard capacity > 0 else { return nil }
@@ -87,7 +86,7 @@ internal import Synchronization
     if wanted > capacity { copy(to: wanted, store, threads: threads) }
   }
 
-  /// Removes an index from a copy of the slots, as other versions read these.
+  /// Removes an index from a copy, as other versions read these slots.
   mutating func remove(_ index: UInt32, _ store: PageStore) {
     copy(to: capacity, without: index, store)
   }
@@ -121,7 +120,6 @@ internal import Synchronization
 
   mutating func noteUse(of count: Int) { used += count }
 
-  /// Replaces the slots, leaving out one index.
   private mutating func copy(
     to newCapacity: Int, without removed: UInt32? = nil, _ store: PageStore, threads: Int = 1
   ) {

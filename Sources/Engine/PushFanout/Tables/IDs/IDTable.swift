@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// A table of ids and their indices, whose versions share their data.
+/// A table of ids and their indices, whose versions share data.
 ///
 /// - Memory: 16 bytes an id, the characters of ids above 15 bytes, and 8 bytes a slot at a load of
 ///   31 to 62 %: 29 to 42 bytes for a short id.
@@ -47,7 +47,6 @@ struct IDTable {
   @inline(__always)
   var lookup: IDLookup { IDLookup(slots: slots, folded: folded, reader: reader) }
 
-  /// The mapping of the first ids.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
@@ -97,8 +96,6 @@ struct IDTable {
     return index
   }
 
-  /// Replaces an id in this version.
-  ///
   /// - Precondition: the new id is not in the table.
   /// - Complexity: O(ids), as shared slots are copied.
   mutating func rename(_ index: UInt32, to id: Identifier, _ store: PageStore) {
@@ -144,13 +141,12 @@ struct IDTable {
   }
 }
 
-/// An append-only arena for characters of ids that are not short; they never move.
+/// An append-only arena for characters of ids that are not short.
 @safe final class IDArena {
   private var chunks: [(address: UInt, byteCount: Int)] = []
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
-  /// The minimum bytes of the first chunk and of later ones.
   private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
   /// The file of the first ids and mapped pages, which each version retains.
   let mapping: Mapping?
@@ -192,7 +188,6 @@ struct IDTable {
     return offset
   }
 
-  /// Room for characters, at the base plus the returned offset.
   func add(byteCount: Int) -> UInt {
     if byteCount > freeCount { addChunk(byteCount) }
     let start = unsafe free.unsafelyUnwrapped

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// Allocates pages and arrays that are read at random, for any thread.
 ///
-/// A size class has blocks of 2 MiB, for which the kernel is asked for huge pages: with pages of 4
-/// KiB, nearly each table page that a message reads would miss the translation buffer, too
-/// (docs/internals/performance.md has the gain). A class's first block has small pages, so that a
-/// small engine stays small. Arrays from ``hugeSize`` bytes on have their own blocks.
+/// A size class has blocks of 2 MiB on huge pages: with pages of 4 KiB, nearly each table page of a
+/// message would miss the translation buffer (docs/internals/performance.md). The first block has
+/// small pages, so that a small engine stays small. Arrays from ``hugeSize`` bytes on have their
+/// own blocks.
 ///
 /// SAFETY: headers and free parts are accessed under the lock.
 @safe final class PageMemory: Sendable {
@@ -97,7 +97,7 @@ internal import Synchronization
   }
 
   /// Makes blocks for about `count` parts. The kernel clears a block at its first write, which
-  /// takes longer than all later work on it; here several threads share that wait.
+  /// takes longest; several threads share the wait.
   func prepare(_ count: Int, of byteCount: Int, threads: Int) {
     guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
     let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
@@ -131,7 +131,6 @@ internal import Synchronization
 
   private static let aheadSize = 8
 
-  /// A block, prepared if possible.
   private func takeBlock(_ state: inout State) -> UInt {
     let taken = state.prepared.popLast()
     if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2 {

@@ -1,6 +1,6 @@
 /// Allocates pages and records which may be freed; not thread-safe, for the one writer.
 ///
-/// An update changes its own pages in place, copies older ones and retires the originals, which
+/// An update changes its own pages in place. It copies older ones and retires the originals, which
 /// older versions read.
 @safe final class PageStore {
   /// The number of the update in progress.
@@ -42,7 +42,6 @@
     retired.append(UInt(bitPattern: page))
   }
 
-  /// Frees the newest pages.
   func freeLast(_ count: Int) {
     for page in created.suffix(count) { Self.free(page) }
     created.removeLast(count)
@@ -67,7 +66,6 @@
     return retired
   }
 
-  /// Frees the update's pages and keeps those that it retired.
   func rollBack() {
     generation += 1
     for page in created { Self.free(page) }

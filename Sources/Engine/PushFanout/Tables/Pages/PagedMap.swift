@@ -1,6 +1,6 @@
-/// A map between integers for rare values, by linear probing; versions share unchanged pages.
+/// A map between integers, by linear probing; versions share unchanged pages.
 ///
-/// - Memory: 16 bytes per slot; at least a third of them were in use at the map's largest.
+/// - Memory: 16 bytes per slot; at least a third were in use at the map's largest.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
     /// The key plus 1; 0 if empty.
@@ -92,7 +92,6 @@ struct PagedMap {
     old.removeAll(store)
   }
 
-  /// Mixes bits, so that consecutive keys do not cluster.
   private static func mix(_ key: UInt64) -> UInt64 {
     let product = (key ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     return product.high ^ product.low

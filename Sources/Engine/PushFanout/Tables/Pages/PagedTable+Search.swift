@@ -11,8 +11,8 @@ extension PagedTable where Element == UInt32 {
 
   /// The number of smaller values, all below `bound`.
   ///
-  /// In a long range the search begins where evenly spread values would be, as they are in most
-  /// large conversations; so it reads few cache lines.
+  /// In a long range the search begins where evenly spread values would be, as in most large
+  /// conversations: it reads few cache lines.
   ///
   /// - Complexity: O(log values).
   func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {

@@ -4,8 +4,7 @@ internal import PushSupport
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy is a new version, made in O(1). A change copies a page, its node of page addresses and
-/// the root, unless the update made them. ``free(except:madeAfter:)`` frees the last version's
-/// memory.
+/// the root, unless the update made them.
 ///
 /// SAFETY: readers access indices below their own ``count``. The one writer appends beyond every
 /// published count, and changes older elements in its update's pages only. So no thread reads
@@ -61,8 +60,8 @@ internal import PushSupport
 
   /// Prefetches an element and its page's address.
   ///
-  /// The place is computed from the node's first page, mostly cached, as pages made together are
-  /// consecutive: nothing waits for the page's own address. Pages elsewhere are not prefetched.
+  /// It computes the place from the node's first page, as pages made together are consecutive:
+  /// nothing waits for the page's address. Pages elsewhere are not prefetched.
   @inline(__always)
   func prefetch(_ index: Int) {
     let node = unsafe root.unsafelyUnwrapped[index >> Self.nodeShift]
@@ -98,8 +97,8 @@ internal import PushSupport
     }
   }
 
-  /// Calls `body` once per node with the offset, the page addresses, the first element's index in
-  /// its page, and the number of elements.
+  /// Calls `body` per node with the offset, the page addresses, the first element's index in its
+  /// page, and the number of elements.
   @inline(__always)
   func forEachRun(
     of range: Range<Int>,
@@ -272,7 +271,6 @@ internal import PushSupport
 }
 
 extension PagedTable where Element: Sendable {
-  /// - Precondition: the update made the pages.
   func initialize(repeating element: Element, threads: Int) {
     let pagesInPiece = 256
     Parallel.perform((pageCount + pagesInPiece - 1) / pagesInPiece, threads: threads) { piece in
@@ -317,7 +315,6 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with offsets and elements.
   @inline(__always)
   func forEachChunkElement(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachChunk(range) { (offset, elements) -> Void in
@@ -327,6 +324,5 @@ extension PagedTable {
 }
 
 extension Int {
-  /// The binary logarithm, rounded down.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
 }
