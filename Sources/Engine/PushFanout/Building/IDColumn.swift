@@ -30,6 +30,7 @@ struct IDCharacters: Sendable {
 
 /// Ids, their hashes, and their indices.
 struct IDColumn: Sendable {
+  /// Where the characters of an id are.
   private struct Text: Sendable {
     let start: UInt32
     let count: UInt32
@@ -109,6 +110,7 @@ struct IDColumn: Sendable {
     (self.hashes, self.indices) = (hashes, indices)
   }
 
+  /// - Complexity: O(ids); look-ups overlap.
   private mutating func resolveNumbers(_ slots: NumberIndex.Slots) {
     var indices = [UInt32](repeating: .max, count: count)
     for row in 0..<numbers.count + Self.distance {

@@ -17,6 +17,7 @@ package struct MembershipColumns: Sendable {
   private(set) var characters = IDCharacters()
   var conversations = IDColumn()
   var users = IDColumn()
+  /// The first row of each stretch.
   private var starts: [UInt32] = []
   /// By row, a ``PackedMember``.
   private(set) var bits: [UInt8] = []
@@ -43,6 +44,7 @@ package struct MembershipColumns: Sendable {
   ///
   /// - Parameters:
   ///   - since: nil if not written.
+  ///   - mutedUntil: `zero` for no mute.
   ///   - line: counted from the start of what is read together.
   package mutating func append(
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,

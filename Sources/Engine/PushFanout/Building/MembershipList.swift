@@ -107,6 +107,7 @@ struct ConversationRuns: Sendable {
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
   let users = TableColumn<UInt32>()
+  /// The bits of each ``PackedMember``.
   let bits = TableColumn<UInt8>()
 
   var count: Int { users.count }

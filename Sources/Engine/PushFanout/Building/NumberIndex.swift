@@ -101,6 +101,7 @@ internal import Synchronization
   private(set) var count = 0
   /// The last indices' numbers, whose ids are not in the table.
   private(set) var waiting: [Int64] = []
+  /// About how many numbers there will be.
   var expectedCount = 0
   private var hashedCount = 0
   /// Replaced memory, freed at the end.

@@ -117,6 +117,7 @@ private struct MemberSlots: @unchecked Sendable {
   }
 }
 
+/// All overrides and their rows.
 ///
 /// SAFETY: as ``MemberSlots``.
 private struct OverrideSlots: @unchecked Sendable {
@@ -149,6 +150,7 @@ private struct OverrideSlots: @unchecked Sendable {
     if isAscending { return range.count }
     let old = range.map { records[$0] }
     var count = 0
+    // The last record of each kind of the current user.
     var kinds = [OverrideRecord.none, .none, .none, .none]
     unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
       for index in sorted.indices {

@@ -103,6 +103,7 @@ struct DeviceTable {
   }
 }
 
+/// The lists of ``DeviceTable``, for readers.
 struct DeviceLists {
   /// By user, one of the following values; empty while no user lists devices.
   fileprivate(set) var lists = PagedTable<UInt32>()

@@ -5,6 +5,7 @@ internal import PushModel
 /// A conversation's records are sorted by user and kind, and never change. Those of members who
 /// left or have ``PackedMember/isChanged`` are not read.
 struct OverrideRecord: BitwiseCopyable {
+  /// The kind of the value.
   enum Kind: UInt32 {
     case since = 1
     case mute = 2
@@ -39,6 +40,7 @@ struct OverrideRecord: BitwiseCopyable {
   @inline(__always)
   var rawKind: UInt32 { high >> Self.kindShift }
 
+  /// The order of records.
   var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
 
   @inline(__always)

@@ -162,6 +162,7 @@ struct ConversationRow: BitwiseCopyable {
   var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 
+/// One of a user's devices, which are consecutive.
 struct DeviceRecord: BitwiseCopyable {
   /// The index in ``Tables/deviceNames``.
   var id: UInt32
@@ -173,6 +174,7 @@ struct DeviceRecord: BitwiseCopyable {
   var state: UInt8
   var hasToken: Bool
   var isLast: Bool
+  /// Initialized padding.
   private var unused: UInt32 = 0
 
   /// In a free run's first record, the next run's start plus 1, as snapshots have no field for it.

@@ -2,6 +2,7 @@
 ///
 /// Versions share pages. When ``newer`` is full, ``older`` is discarded.
 struct SettingsLog {
+  /// A user, and the conversation of the change.
   struct Entry {
     var user: UInt32
     /// ``everywhere`` for a user's own settings.
@@ -18,6 +19,7 @@ struct SettingsLog {
   private var older = PagedTable<UInt64>()
   private var newer = PagedTable<UInt64>()
 
+  /// One past the last position.
   var end: Int { start + older.count + newer.count }
 
   var byteCount: Int { older.byteCount + newer.byteCount }

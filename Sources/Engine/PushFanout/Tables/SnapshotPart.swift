@@ -63,6 +63,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 }
 
+/// The sections of a table of ids.
 struct IDParts {
   let characters: SnapshotPart
   let entries: SnapshotPart

@@ -3,6 +3,7 @@
 /// SAFETY: ``PageReclaimer`` frees pages once no version reads them.
 final class EngineVersion: @unchecked Sendable {
   let tables: Tables
+  /// The changes up to this version.
   let log: SettingsLog
   /// The update's number.
   let number: UInt64

@@ -102,6 +102,7 @@ final class MembershipIndex: Sendable {
   }
 
   private struct State {
+    /// Nil until built.
     var built: Built?
     var added: [UInt32: [UInt32]] = [:]
     var addedCount = 0

@@ -41,7 +41,8 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages.
+  /// Ends a version without readers. A later ``begin(_:retired:)`` frees its pages, not the thread
+  /// of the last reader.
   func end(_ generation: UInt64) {
     state.withLock { state in
       let index = state.entries.partitioningIndex { $0.generation >= generation }

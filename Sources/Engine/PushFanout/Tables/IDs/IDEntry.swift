@@ -15,6 +15,7 @@ struct IDEntry: BitwiseCopyable {
 
   var isShort: Bool { words.high >> 63 == 1 }
 
+  /// - Precondition: the id is not short.
   var long: (offset: UInt, count: Int) { (UInt(words.low), Int(words.high)) }
 }
 

@@ -47,6 +47,7 @@ struct IDTable {
   @inline(__always)
   var lookup: IDLookup { IDLookup(slots: slots, folded: folded, reader: reader) }
 
+  /// The mapping of the first ids.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
@@ -147,6 +148,7 @@ struct IDTable {
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
+  /// The bytes of the first chunk and of later ones, at least.
   private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
   /// The file of the first ids and mapped pages, which each version retains.
   let mapping: Mapping?

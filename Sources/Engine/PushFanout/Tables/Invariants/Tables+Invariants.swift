@@ -116,6 +116,7 @@ extension Tables {
   }
 }
 
+/// Checks each table by itself.
 private struct CheckTables: TableVisitor {
   let scope: InvariantScope
   let generation: UInt64

@@ -129,6 +129,7 @@ internal import Synchronization
     deinit { memory.state.withLock { $0.aheadCount -= 1 } }
   }
 
+  /// How many blocks are prepared ahead.
   private static let aheadSize = 8
 
   private func takeBlock(_ state: inout State) -> UInt {

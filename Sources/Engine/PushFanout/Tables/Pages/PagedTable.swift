@@ -324,5 +324,6 @@ extension PagedTable {
 }
 
 extension Int {
+  /// The binary logarithm, rounded down.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
 }
