@@ -3,14 +3,13 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Has the keys catch up with versions and instants, under the lock.
+/// Brings the keys to later versions and instants, under the lock.
 extension CachedConversation {
-  /// More events than this between the keys and an earlier reader, and the keys move back to its
-  /// instant.
+  /// The keys move back to an earlier reader's instant only across more events than this.
   private static let farEvents = 4096
 
-  /// Brings the keys to a reader's version and instant, unless the version is earlier, or the
-  /// instant is by few events.
+  /// Brings the keys to a reader's version and instant. Does nothing for an earlier version, or for
+  /// an instant that is earlier by few events.
   func catchUp(to reader: ConversationReader, _ guarded: inout Guarded) {
     let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
@@ -18,7 +17,7 @@ extension CachedConversation {
     var position = moves(to: reader.now, guarded.events)
     guard hasPending || position != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
-    // First, as a change may add events before the instant.
+    // Changes come first, as they may add events before the instant.
     if hasPending {
       applyPending(number, MemberResolver(reader.version), &guarded)
       position = moves(to: reader.now, guarded.events)
@@ -29,7 +28,7 @@ extension CachedConversation {
     checkInDebugBuilds { checkInvariants(reader.version, guarded, .sample(number)) }
   }
 
-  /// How many events there are up to an instant, if the keys should move there.
+  /// The number of events up to an instant; nil if the keys should not move there.
   private func moves(to now: Int64, _ events: borrowing EventLog) -> Int? {
     let position = events.count(upTo: now)
     let isFar = events.passed - position > Self.farEvents
@@ -62,14 +61,13 @@ extension CachedConversation {
     applied.store(number, ordering: .relaxed)
     setPendingFrom(guarded)
     if ranks.isEmpty { return }
-    // Events may change though no key does; an answer for an earlier instant depends on them.
+    // Events may change even if no key does, and answers for earlier instants depend on them.
     revision.add(1, ordering: .acquiringAndReleasing)
     let row = target.memberRow
     var replacement = guarded.events.beginReplacement()
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
-      // Of a member with a stored key, the start is the only event; the settings before may have
-      // had others.
+      // The start is the only event of a stored key, but the settings before may have had others.
       let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
       let stored = readsStoredKeys ? resolver.storedKey(of: user, Int(rank), target) : nil
       if let stored,
@@ -93,10 +91,9 @@ extension CachedConversation {
     guarded.events.finish(replacement)
   }
 
-  /// Applies the changes of presence of members whose keys are stored and who have no events: most
-  /// of them.
+  /// Applies changes of presence of members with stored keys and no events.
   ///
-  /// No earlier version is asked for their keys, so they are not kept as applied.
+  /// These are not noted as applied, as no earlier version is asked for their keys.
   private func applyPresence(
     _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
@@ -124,9 +121,9 @@ extension CachedConversation {
     swap(&changes, &guarded.changes)
   }
 
-  /// Appends the start of the membership of a member with a stored key.
+  /// Appends the start of a membership with a stored key.
   ///
-  /// - Returns: the key at the instant of the keys.
+  /// - Returns: the key at the log's instant.
   private func listStart(
     _ rank: UInt32, _ since: Int64, _ key: MemberKey, _ events: borrowing EventLog,
     _ listed: inout [EventLog.Event]
@@ -139,8 +136,8 @@ extension CachedConversation {
 
   /// Takes out the changes up to a version.
   ///
-  /// - Returns: the ranks of the members that they concern, ascending, without duplicates; whether
-  ///   it is not only the presence of all of them that changed.
+  /// - Returns: the ranks concerned, ascending, without duplicates, and whether anything but
+  ///   presence changed.
   private func takePending(
     _ number: UInt64, _ resolver: MemberResolver, _ changes: inout PendingChanges
   ) -> (ranks: [UInt32], haveNewSettings: Bool) {
@@ -195,7 +192,7 @@ extension CachedConversation {
   ) {
     let before = self.key(rank)
     if before == key { return }
-    // First the revision: who reads the new key without the lock then sees that it is newer.
+    // The revision comes first, so that readers without the lock see that the key is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe keys[rank].store(key.bits, ordering: .releasing)
     guarded.tallies.runs.move(from: before, to: key)
@@ -204,7 +201,7 @@ extension CachedConversation {
     while index < tallied.count {
       let (slot, phases) = (tallied[index].slot, tallied[index].phases)
       guard key.schedule < phases.count else {
-        // The phases may be freed here.
+        // This may free the phases.
         tallied.remove(at: index)
         setInterval(nil, slot, &guarded.tallies)
         continue

@@ -2,8 +2,7 @@ internal import PushModel
 internal import Synchronization
 
 extension CachedConversation {
-  /// Stops the process unless the keys examined are what a version's tables give at the instant of
-  /// the keys, tallies count them, and events and changes are in order.
+  /// Stops the process unless keys, tallies, events and changes agree with the tables of a version.
   ///
   /// - Precondition: the lock is held, and the keys have caught up with the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
@@ -11,7 +10,7 @@ extension CachedConversation {
     _ version: EngineVersion, _ guarded: borrowing Guarded, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
-    // Keys of a snapshot are not computed again: its checksums are what is verified.
+    // Checksums verify a snapshot's keys, so they are not computed again.
     let isBuilt = version.tables.userIDs.mapping == nil
     for rank in scope.indices(below: isBuilt ? count : 0) {
       let expected = resolver.key(rank, target, at: guarded.events.now)
@@ -26,7 +25,7 @@ extension CachedConversation {
 }
 
 extension Tallies {
-  /// Stops the process unless runs and tallies count the keys of their conversation.
+  /// Stops the process unless runs and tallies count the keys.
   ///
   /// - Complexity: O(members).
   fileprivate func checkInvariants(_ conversation: CachedConversation) {
