@@ -78,7 +78,7 @@ internal import Synchronization
     unsafe UInt(bitPattern: entry.toOpaque()) == conversationAddress
   }
 
-  /// A reader for an instant, if ``quiet`` holds for it and for the version.
+  /// Nil unless ``quiet`` holds for the instant and the version.
   @inline(__always)
   func reader(at now: Int64, _ version: EngineVersion) -> ConversationReader? {
     guard from <= now, now < until, calendar == version.tables.calendarID,
@@ -127,14 +127,13 @@ internal import Synchronization
     unsafe UnsafeBufferPointer(start: correctionMemory.memory, count: correctionCount)
   }
 
-  /// Appends a correction, in the order of ranks.
+  /// Corrections have to be added in the order of ranks.
   func add(_ correction: Correction) {
     correctionMemory.reserve(correctionCount + 1, keeping: correctionCount)
     unsafe correctionMemory.start[correctionCount] = correction
     correctionCount += 1
   }
 
-  /// Replaces all corrections, and each code by `code` of it.
   func replace(_ corrections: [Correction], _ code: (UInt8) -> UInt8) {
     correctionCount = 0
     for correction in corrections { add(correction) }
@@ -153,8 +152,8 @@ internal import Synchronization
 
   func forgetMemberStates() { memberCount = 0 }
 
-  /// The states of all members in the order of users, valid until the next message. A larger
-  /// conversation calls `make` the first time.
+  /// In the order of users, valid until the next message. A larger conversation calls `make` the
+  /// first time.
   ///
   /// - Precondition: the conversation has members.
   func memberStates(_ make: () -> MemberStates) -> UnsafePointer<UInt8> {
@@ -202,7 +201,6 @@ internal import Synchronization
     @inline(__always) get { unsafe memory.unsafelyUnwrapped }
   }
 
-  /// Makes room for `count` elements and keeps the first `kept`.
   @inline(__always)
   mutating func reserve(_ count: Int, keeping kept: Int = 0) {
     if count > capacity { grow(to: count, keeping: kept) }

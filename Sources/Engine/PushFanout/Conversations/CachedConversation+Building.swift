@@ -7,11 +7,9 @@ extension CachedConversation {
   /// Conversations of this many members are built in pieces by several threads.
   static let parallelSize = 1 << 15
   static let pieceSize = 1 << 14
-  /// Events are kept for two days (in milliseconds), so that late messages can be decided.
+  /// Milliseconds; late messages can be decided for two days.
   private static let keptTime: Int64 = 2 * 86_400_000
 
-  /// Builds the entry of a conversation for a version and instant.
-  ///
   /// - Complexity: O(members).
   static func build(
     _ target: ConversationTarget, _ reader: ConversationReader, threads: Int,
@@ -46,8 +44,6 @@ extension CachedConversation {
     }
   }
 
-  /// Appends a member's events after `floor`.
-  ///
   /// - Returns: the member's key at `now`.
   func listEvents(
     _ rank: Int, of user: UInt32, _ overrides: MemberOverrides, _ resolver: MemberResolver,
@@ -88,7 +84,6 @@ private struct KeyFilling: Sendable {
     self.eventFloor = eventFloor
   }
 
-  /// - Returns: the members' events.
   func fill(_ ranks: Range<Int>) -> [EventLog.Event] {
     guard !ranks.isEmpty else { return [] }
     var events: [EventLog.Event] = []
@@ -110,7 +105,6 @@ private struct KeyFilling: Sendable {
     unsafe UnsafeMutableRawPointer(conversation.keys).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// Copies the keys from the tables, or computes them for threads and channels.
   private func setStoredKeys(_ ranks: Range<Int>) {
     let target = conversation.target
     let keys = unsafe keys
@@ -130,7 +124,7 @@ private struct KeyFilling: Sendable {
     ) { unsafe keys[$0] = $1 }
   }
 
-  /// Marks online members as unresolved: stored keys are those of offline users.
+  /// Stored keys are those of offline users.
   private func forgetOnline(_ ranks: Range<Int>) {
     guard let online = resolver.version.online else { return }
     let start = Int(conversation.target.memberRow.start)
@@ -144,8 +138,6 @@ private struct KeyFilling: Sendable {
     }
   }
 
-  /// Adds the starts of memberships with stored keys.
-  ///
   /// - Returns: the ranks of those who are not yet members.
   private func addStarts(
     _ ranks: Range<Int>, _ events: inout [EventLog.Event]
@@ -203,12 +195,11 @@ private struct KeyFilling: Sendable {
     }
   }
 
-  /// Resolves members of a thread with their own record in it, except those resolved already.
+  /// Skips members who are resolved already.
   func fillOwn(_ events: inout [EventLog.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
     for slot in target.row.range {
       let user = tables.memberUsers[slot]
-      // ``resolveUnresolved(_:_:)`` listed the events of these.
       guard let rank = tables.rank(of: user, in: target.memberRow) else { continue }
       let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
       if packed.hasOverrides || tables.packedUsers[Int(user)].hasMute || tables.hasOwnDevices(user)

@@ -8,8 +8,7 @@ extension CachedConversation {
   /// The keys move back to an earlier reader's instant only across more events than this.
   private static let farEvents = 4096
 
-  /// Brings the keys to a reader's version and instant. Does nothing for an earlier version, or for
-  /// an instant that is earlier by few events.
+  /// Does nothing for an earlier version, or an instant earlier by few events.
   func catchUp(to reader: ConversationReader, _ guarded: inout Guarded) {
     let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
@@ -28,7 +27,7 @@ extension CachedConversation {
     checkInDebugBuilds { checkInvariants(reader.version, guarded, .sample(number)) }
   }
 
-  /// The number of events up to an instant; nil if the keys should not move there.
+  /// Nil if the keys should not move.
   private func moves(to now: Int64, _ events: borrowing EventLog) -> Int? {
     let position = events.count(upTo: now)
     let isFar = events.passed - position > Self.farEvents
@@ -91,9 +90,8 @@ extension CachedConversation {
     guarded.events.finish(replacement)
   }
 
-  /// Applies changes of presence of members with stored keys and no events.
-  ///
-  /// These are not noted as applied, as no earlier version is asked for their keys.
+  /// Applies presence of members with stored keys and no events. No earlier version is asked for
+  /// their keys, so they are not noted as applied.
   private func applyPresence(
     _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
@@ -121,8 +119,6 @@ extension CachedConversation {
     swap(&changes, &guarded.changes)
   }
 
-  /// Appends the start of a membership with a stored key.
-  ///
   /// - Returns: the key at the log's instant.
   private func listStart(
     _ rank: UInt32, _ since: Int64, _ key: MemberKey, _ events: borrowing EventLog,
@@ -134,8 +130,6 @@ extension CachedConversation {
     return since > events.now ? key.absent : key
   }
 
-  /// Takes out the changes up to a version.
-  ///
   /// - Returns: the ranks concerned, ascending, without duplicates, and whether anything but
   ///   presence changed.
   private func takePending(

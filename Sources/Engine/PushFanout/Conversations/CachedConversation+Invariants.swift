@@ -2,8 +2,6 @@ internal import PushModel
 internal import Synchronization
 
 extension CachedConversation {
-  /// Stops the process unless keys, tallies, events and changes agree with the tables of a version.
-  ///
   /// - Precondition: the lock is held, and the keys have caught up with the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(
@@ -25,8 +23,6 @@ extension CachedConversation {
 }
 
 extension Tallies {
-  /// Stops the process unless runs and tallies count the keys.
-  ///
   /// - Complexity: O(members).
   fileprivate func checkInvariants(_ conversation: CachedConversation) {
     let keys = (0..<conversation.count).map { conversation.key($0) }

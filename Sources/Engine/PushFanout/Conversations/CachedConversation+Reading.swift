@@ -51,7 +51,7 @@ extension CachedConversation {
     readCurrent(reader, into: answer) ?? readLocked(reader, into: answer)
   }
 
-  /// Prefetches what ``read(_:into:)`` reads, for a member at a relative position from 0 to 1.
+  /// `position` is relative to the number of members, 0 to 1.
   @inline(__always)
   func prefetchRead(of position: Double) {
     unsafe pk_prefetch(keys + Int(Double(count) * position))
@@ -109,7 +109,6 @@ extension CachedConversation {
     }
   }
 
-  /// Counts the members in each state, and stores each member's state if `states` is given.
   func countKeys(
     _ phases: PhaseTable, into histogram: UnsafeMutablePointer<UInt32>,
     states: UnsafeMutablePointer<UInt8>? = nil
@@ -150,9 +149,9 @@ extension CachedConversation {
     }
   }
 
-  /// Corrects an answer for an instant that is few events before the keys' instant.
+  /// Undoes the events between an earlier instant and that of the keys.
   ///
-  /// - Returns: whether nothing had to be corrected.
+  /// - Returns: whether there were none.
   private func undoEvents(
     _ reader: ConversationReader, _ events: EventLog, into answer: AnswerStorage
   ) -> Bool {
@@ -179,8 +178,8 @@ extension CachedConversation {
     return false
   }
 
-  /// Corrects an answer for an earlier version: resolves members that changed since, or have events
-  /// in between, from its tables.
+  /// Resolves members that changed since an earlier version, or have events in between, from its
+  /// tables.
   private func resolveChanged(
     _ reader: ConversationReader, _ guarded: borrowing Guarded, into answer: AnswerStorage
   ) -> Bool {
@@ -213,7 +212,7 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the keys have changed since.
+  /// Nil if the keys have changed since.
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if asked for before.
   func states(
@@ -237,7 +236,7 @@ extension CachedConversation {
     }
   }
 
-  /// The states at an instant before the keys'; nil for an earlier version.
+  /// Nil for an earlier version.
   private func earlierStates(
     _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {

@@ -78,6 +78,7 @@ internal import Synchronization
   @safe nonisolated(unsafe) var seenPresence = 0
   @safe nonisolated(unsafe) var presence: [UInt64] = []
 
+  /// Fields accessed under the lock.
   struct Guarded: ~Copyable {
     var changes: PendingChanges
     var events = EventLog()
@@ -115,7 +116,6 @@ internal import Synchronization
     unsafe byteLimit = 640 + arrays + count * (isSmall ? 2 : 8) + events
   }
 
-  /// Whether it was built for the target's revisions.
   @inline(__always)
   func isOf(_ target: borrowing ConversationTarget) -> Bool {
     revisions.row == target.row.revision && revisions.members == target.memberRow.revision
@@ -127,7 +127,7 @@ internal import Synchronization
     MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
   }
 
-  /// Adds changes of a version's members, before it is published, or of their presence.
+  /// Called before the version is published.
   func deliver(_ subjects: some Sequence<PendingChanges.Subject>, number: UInt64) {
     guarded.withLock { guarded in
       guarded.changes.add(subjects, number, limit: max(64, count))
@@ -140,7 +140,7 @@ internal import Synchronization
   }
 }
 
-/// Is notified of a conversation's keys that change.
+/// Observes a conversation's keys.
 protocol KeyObserver: AnyObject, Sendable {
   /// Called under the conversation's lock.
   func note(_ rank: Int, from before: MemberKey, to after: MemberKey)

@@ -15,7 +15,7 @@ extension ConversationCache {
       self = unsafe .entry(.passUnretained(entry))
     }
 
-    /// The entry, retained; only where nothing can release it before.
+    /// Only where nothing can release the entry before.
     var retainedEntry: CachedConversation? {
       guard case .entry(let entry) = self else { return nil }
       return unsafe entry.takeUnretainedValue()
@@ -58,7 +58,6 @@ extension ConversationCache {
       bits.store(new, ordering: .sequentiallyConsistent)
     }
 
-    /// Marks an unused slot as used.
     func noteUse() {
       _ = bits.compareExchange(expected: 0, desired: Self.used, ordering: .relaxed)
     }

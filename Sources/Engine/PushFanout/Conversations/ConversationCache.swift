@@ -57,7 +57,6 @@ internal import Synchronization
     unsafe Glibc.free(chunks)
   }
 
-  /// The most bytes that the entries take.
   var byteCount: Int { state.withLock { $0.byteCount } }
 
   var entryCount: Int { state.withLock { $0.entries.count } }
@@ -66,8 +65,7 @@ internal import Synchronization
 
   // MARK: Finding
 
-  /// The entry of a target; nil for none. The storage then retains it, which counts no reference if
-  /// it did already.
+  /// Nil for none. The storage then retains the entry, which counts no reference if it did already.
   @inline(__always)
   func find(
     _ target: borrowing ConversationTarget, _ storage: AnswerStorage
@@ -95,7 +93,7 @@ internal import Synchronization
     return unsafe found._withUnsafeGuaranteedRef { Self.use($0, target) } ? found : nil
   }
 
-  /// Whether an entry holds for a target; marks it as used.
+  /// An entry that holds is marked as used.
   @inline(__always)
   private static func use(
     _ entry: CachedConversation, _ target: borrowing ConversationTarget
@@ -107,8 +105,6 @@ internal import Synchronization
     return true
   }
 
-  /// Prefetches keys of entries that were prefetched.
-  ///
   /// - Parameter message: each message's conversation, and the member's relative position, 0 to 1.
   @inline(__always)
   func prefetchKeys(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
@@ -130,7 +126,7 @@ internal import Synchronization
     if let slot = unsafe slot(of: conversation) { unsafe pk_prefetch(slot) }
   }
 
-  /// Prefetches an entry's lines; the entry may have been freed.
+  /// The entry may have been freed.
   @inline(__always)
   func prefetchEntry(_ conversation: UInt32, lines: Int = CachedConversation.prefetchedLines) {
     guard let slot = unsafe slot(of: conversation),
@@ -139,7 +135,7 @@ internal import Synchronization
     for line in 0..<lines { unsafe pk_prefetch(entry.toOpaque() + line * 64) }
   }
 
-  /// The slot of a conversation; nil if its chunk does not exist.
+  /// Nil if the chunk does not exist.
   @inline(__always)
   private func slot(of conversation: UInt32) -> UnsafeMutablePointer<AtomicSlot>? {
     let chunk = unsafe chunks[Int(conversation) >> Self.chunkBits].load(ordering: .acquiring)
@@ -148,7 +144,6 @@ internal import Synchronization
     return unsafe start + Int(conversation) & (1 << Self.chunkBits - 1)
   }
 
-  /// Whether no message to a conversation is known.
   @inline(__always)
   func isFirstUse(_ conversation: UInt32) -> Bool {
     guard let slot = unsafe slot(of: conversation) else { return true }
@@ -156,7 +151,6 @@ internal import Synchronization
     return false
   }
 
-  /// Notes that a message was decided without an entry.
   func noteUse(_ conversation: UInt32) {
     let slot =
       unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
@@ -165,8 +159,8 @@ internal import Synchronization
 
   // MARK: Storing
 
-  /// Stores an entry in place of that of the same conversation and channel, if it fits and was
-  /// built on the latest version.
+  /// Replaces the entry of the same conversation and channel. An entry is refused if it does not
+  /// fit or was built on an earlier version.
   func store(_ made: CachedConversation, number: UInt64) {
     let size = unsafe made.byteLimit
     guard size <= byteLimit, delivered.load(ordering: .sequentiallyConsistent) == number else {
@@ -201,7 +195,7 @@ internal import Synchronization
     release(released)
   }
 
-  /// Releases entries that are in no slot.
+  /// The entries are in no slot.
   private func release(_ entries: [CachedConversation]) {
     if entries.isEmpty { return }
     readGuard.waitForReaders()
@@ -232,7 +226,7 @@ internal import Synchronization
     return nil
   }
 
-  /// Unlinks an entry; the caller releases it.
+  /// The caller releases the entry.
   private func remove(_ entry: CachedConversation, _ state: inout State) {
     let following = entry.next.load()
     let slot = unsafe makeSlot(entry.target.conversation, &state)
@@ -259,7 +253,6 @@ internal import Synchronization
     }
   }
 
-  /// Removes entries that were not used since the hand passed them.
   private func evict(_ size: Int, _ state: inout State, _ released: inout [CachedConversation]) {
     // Evicts more than needed, as each eviction waits for readers.
     let wanted = byteLimit - max(size, byteLimit / 64)
@@ -288,10 +281,10 @@ internal import Synchronization
 
   // MARK: Changes of settings
 
-  /// Delivers a version's changes, before it is published. From then on no entries of earlier
-  /// versions are stored.
+  /// Called before the version is published. From then on no entries of earlier versions are
+  /// stored.
   ///
-  /// - Returns: false if some were not delivered; the caller then has to remove all entries.
+  /// - Returns: false if the caller has to remove all entries.
   /// - Complexity: O(memberships of the users whose own settings changed).
   func deliver(
     _ entries: some Sequence<SettingsLog.Entry>, _ memberships: MembershipIndex, number: UInt64
@@ -331,7 +324,7 @@ internal import Synchronization
     return true
   }
 
-  /// Delivers changes of members' presence to a conversation's entries and those of its threads.
+  /// Threads of the conversation get the changes too.
   ///
   /// - Complexity: O(changes) for each entry.
   func deliver(_ users: [(user: UInt32, rank: UInt32)], to conversation: UInt32, number: UInt64) {

@@ -21,6 +21,7 @@ struct EventLog {
   private(set) var now: Int64 = 0
   /// Events up to this instant are not known.
   private(set) var floor = Int64.min
+  /// The number of changes of ``events``.
   private(set) var revision: UInt = 0
   /// The ranks of all events, ascending; empty until a member's settings change.
   private var ranks: [UInt32] = []
@@ -49,9 +50,7 @@ struct EventLog {
     )
   }
 
-  /// The number of events up to an instant.
-  ///
-  /// - Complexity: O(log of the events between it and ``now``).
+  /// - Complexity: O(log of the events between the instant and ``now``).
   func count(upTo now: Int64) -> Int {
     var (low, high) = (passed, passed)
     var step = 4
@@ -71,8 +70,6 @@ struct EventLog {
     return events[low..<high].partitioningIndex { $0.at > now }
   }
 
-  /// Moves to an instant, up to which there are `count` events.
-  ///
   /// - Returns: the positions of the events in between, and whether the instant is later.
   mutating func move(to count: Int, at now: Int64) -> (events: Range<Int>, isLater: Bool) {
     let before = passed
@@ -80,7 +77,6 @@ struct EventLog {
     return (min(before, count)..<max(before, count), count >= before)
   }
 
-  /// The keys before and after each event, each converted by `number`.
   func keys(_ number: (MemberKey) -> UInt32) -> [UInt32] {
     var keys: [UInt32] = []
     keys.reserveCapacity(events.count * 2)
@@ -91,8 +87,7 @@ struct EventLog {
     return keys
   }
 
-  /// The members with events after ``now``. Starts of memberships are left out: before them there
-  /// is no decision to suppress.
+  /// Starts of memberships are left out: before them nothing is suppressed.
   ///
   /// - Complexity: O(log events + result), O(events) the first time.
   mutating func laterMembers() -> some Sequence<UInt32> {
@@ -102,7 +97,6 @@ struct EventLog {
     return positions[first...].lazy.map { [events] in events[$0].rank }
   }
 
-  /// Stops the process unless events ascend and ``passed`` agrees with ``now``.
   func checkInvariants(_ scope: InvariantScope) {
     precondition(passed <= events.count, "EventLog: \(passed) of \(events.count) events passed")
     for index in scope.indices(below: events.count) {
@@ -147,10 +141,10 @@ extension EventLog {
     return first < ranks.count && ranks[first] == rank
   }
 
-  /// Replaces a member's events by ``Replacement/listed`` from `start` on.
+  /// Puts the listed events from `start` on in place of a member's.
   ///
   /// - Precondition: members come in the order of ranks.
-  /// - Complexity: O(log events) if number and instants are the same as before.
+  /// - Complexity: O(log events) if number and instants are the same.
   mutating func replaceEvents(
     of rank: UInt32, from start: Int, _ replacement: inout Replacement
   ) {
@@ -175,8 +169,6 @@ extension EventLog {
     return true
   }
 
-  /// Removes stale events and inserts those listed.
-  ///
   /// - Complexity: O(1) if all were replaced in place.
   mutating func finish(_ replacement: consuming Replacement) {
     memberEvents = nil

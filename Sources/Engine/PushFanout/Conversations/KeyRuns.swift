@@ -81,8 +81,6 @@ extension [UInt32] {
   /// Sorts by eleven bits at a time, least significant first.
   fileprivate consuming func sortedByDigits() -> [UInt32] { sortedByDigits { $0 } }
 
-  /// Sorts stably by `key`; fewer than 256 elements by `key` and value.
-  ///
   /// - Complexity: O(elements) for many.
   consuming func sortedByDigits(_ key: (UInt32) -> UInt32) -> [UInt32] {
     if count < 256 { return sorted { (key($0), $0) < (key($1), $1) } }
@@ -106,7 +104,7 @@ extension [UInt32] {
 
 /// Runs of keys with a date's patterns in place of schedules, which are far fewer.
 struct PatternRuns {
-  /// How many counts cost as much as making runs.
+  /// How many counts come before runs are made, as making them takes longer.
   static let countsBefore = 8
 
   /// The transitions that define the patterns; nil if no runs are made.

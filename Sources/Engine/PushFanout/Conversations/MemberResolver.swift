@@ -54,8 +54,6 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches the inputs of a user's key.
-  ///
   /// - Parameter known: the probable rank; an invalid one is replaced by an estimate.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
@@ -73,7 +71,7 @@ struct MemberResolver {
     tables.memberUsers.prefetch(Int(row.start) + rank)
   }
 
-  /// A user's rank, trying a probable one first; nil if the user is not a member.
+  /// Nil if the user is not a member.
   func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
     if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {
       return Int(known)
@@ -81,7 +79,6 @@ struct MemberResolver {
     return tables.rank(of: user, in: row)
   }
 
-  /// Prefetches further inputs, once the rank is known.
   func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
     version.deviceReader.prefetchRecords(user)
     tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
@@ -109,8 +106,6 @@ struct MemberResolver {
     }
   }
 
-  /// A member's key at an instant.
-  ///
   /// - Complexity: O(devices), and O(log members) in a thread.
   func key(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberKey {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
@@ -130,7 +125,7 @@ struct MemberResolver {
       base: target.rules.base(value, member))
   }
 
-  /// A member's key in the tables, which ignores the start of membership; nil if unresolved.
+  /// The key ignores the start of membership; nil if unresolved.
   ///
   /// - Precondition: ``readsStoredKeys(_:)``.
   func storedKey(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberKey? {
@@ -142,13 +137,11 @@ struct MemberResolver {
       ? key.withBase(target.rules.onlineBase) : key
   }
 
-  /// Whether the keys in the tables hold for a target.
   func readsStoredKeys(_ target: ConversationTarget) -> Bool {
     target.kind != .thread && levelMask(target) == PackedMember.levelMask
   }
 
-  /// Calls `body` with the instants at which a member changes without an update, except transitions
-  /// of quiet hours.
+  /// Transitions of quiet hours are left out.
   func forEachEvent(_ rank: Int, _ target: ConversationTarget, _ body: (Int64) -> Void) {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     forEachEvent(of: user, overrides(of: user, rank: rank, target), body)
@@ -167,7 +160,7 @@ extension Tables {
       .inPhase(quietPhase(schedules[Int(user)], at: now))
   }
 
-  /// The zone that a user's settings need and the system lacks; nil for none.
+  /// Nil if the system has the user's zones.
   @inline(__always)
   func unknownZone(of user: UInt32) -> String? {
     scheduleTable.unknownZone(schedules[Int(user)])

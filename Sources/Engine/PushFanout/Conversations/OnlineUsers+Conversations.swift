@@ -6,8 +6,6 @@ extension OnlineUsers {
   /// How many changes ahead memberships are prefetched.
   private static let ahead = 8
 
-  /// Takes in changes of presence.
-  ///
   /// - Parameters:
   ///   - range: which of the changes; those behind them are prefetched.
   ///   - cache: that of the conversations.
@@ -37,8 +35,7 @@ extension OnlineUsers {
     }
   }
 
-  /// Delivers the changes of a large conversation's members to its entries and those of its
-  /// threads.
+  /// Threads of the conversation get the changes too.
   @inline(__always)
   func deliver(to conversation: UInt32, _ cache: ConversationCache, number: UInt64) {
     guard changed.hasAny(of: conversation) else { return }
@@ -64,8 +61,6 @@ extension OnlineUsers {
     _ = scan(entry, version.tables)
   }
 
-  /// Members whose presence changed since the last scan.
-  ///
   /// - Complexity: O(members).
   private func scan(
     _ entry: CachedConversation, _ tables: Tables

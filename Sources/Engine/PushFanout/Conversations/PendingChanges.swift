@@ -1,7 +1,6 @@
 internal import Algorithms
 
-/// Changes by versions later than a conversation's keys, and changes that were applied, for readers
-/// of earlier versions.
+/// Changes later than a conversation's keys, and applied ones, for readers of earlier versions.
 struct PendingChanges {
   enum Subject {
     /// A user's settings changed.
@@ -50,13 +49,11 @@ struct PendingChanges {
     pending = [Change(number: number, subject: .everyone)]
   }
 
-  /// The number of ``pending`` changes up to a version.
   func count(upTo number: UInt64) -> Int { pending.partitioningIndex { $0.number > number } }
 
   mutating func removeFirst(_ count: Int) { pending.removeFirst(count) }
 
-  /// Takes out changes of presence up to a version that come before any change of settings and for
-  /// which `body` returns true.
+  /// Takes out those before any change of settings for which `body` returns true.
   mutating func takePresence(
     _ number: UInt64, prefetch: (_ user: UInt32, _ rank: UInt32) -> Void,
     _ body: (_ user: UInt32, _ rank: UInt32) -> Bool
@@ -88,7 +85,6 @@ struct PendingChanges {
     (applied, appliedFrom, dropped) = ([], number, .max ..< .max)
   }
 
-  /// Drops the earlier half of the applied changes if there are more than `limit`.
   mutating func forgetApplied(above limit: Int) {
     guard applied.count > limit else { return }
     let half = applied.count / 2
@@ -101,7 +97,6 @@ struct PendingChanges {
     applied[applied.partitioningIndex { $0.number > number }...].lazy.map(\.rank)
   }
 
-  /// Stops the process unless pending changes are in the order of versions.
   func checkInvariants(_ scope: InvariantScope) {
     for index in scope.indices(below: pending.count) where index > 0 {
       precondition(

@@ -29,7 +29,6 @@ extension CachedConversation {
     return all
   }
 
-  /// Moves `count` members of a tally to another state.
   @inline(__always)
   func move(_ count: UInt32, _ slot: Int, from before: UInt8, to state: UInt8) {
     add(slot, before, 0 &- count)
@@ -49,8 +48,7 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval, derived from the nearest in time and stored in place of the
-  /// farthest.
+  /// The tally is derived from the nearest in time and replaces the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -82,8 +80,6 @@ extension CachedConversation {
     return slot
   }
 
-  /// Derives a tally from another of the same date, transition by transition.
-  ///
   /// - Returns: false if a new count costs less.
   private func follow(
     _ known: SchedulePhases, _ source: Int, _ quiet: SchedulePhases, _ slot: Int,
@@ -112,7 +108,7 @@ extension CachedConversation {
     return true
   }
 
-  /// Makes runs for a date's transitions, after as many counts as making them costs.
+  /// Runs are made after as many counts as making them costs.
   private func makePatternRuns(_ transitions: QuietTransitions, _ guarded: inout Guarded) {
     if guarded.tallies.runs.isOf(transitions) { return }
     guarded.tallies.runs.recounts += 1
@@ -131,7 +127,6 @@ extension CachedConversation {
     guarded.tallies.runs.runs.make(all, others: others, limit: count * 3 / 8)
   }
 
-  /// Counts the members in each state.
   private func count(at quiet: SchedulePhases, _ slot: Int, _ guarded: inout Guarded) {
     unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
       if let runs = guarded.tallies.runs.runs(of: quiet.transitions) {

@@ -3,10 +3,9 @@ internal import PushModel
 
 /// Answers from the tables, without a cache entry.
 extension Decider {
-  /// Counts the members in each state, and looks up the states of the storage's ranks; for few
-  /// members those of all.
+  /// Counts members by state, and looks up those of the storage's ranks.
   ///
-  /// - Returns: false, without an answer, if too many members have no stored key.
+  /// - Returns: false, without an answer, if too many keys are unresolved.
   /// - Complexity: O(members).
   func readTables(
     _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
@@ -50,7 +49,7 @@ extension Decider {
     return true
   }
 
-  /// Resolves members without a stored key, counted as absent before.
+  /// Resolves members without a stored key.
   private func resolveUnresolved(
     _ count: Int, _ target: ConversationTarget, _ reader: ConversationReader,
     _ storage: AnswerStorage
@@ -101,7 +100,7 @@ extension Decider {
 }
 
 extension Decider {
-  /// Counts online members in their states: stored keys are those of offline users.
+  /// Stored keys are those of offline users.
   private func correctOnline(
     _ online: OnlineUsers, _ target: ConversationTarget, _ reader: ConversationReader,
     begins: Bool, _ storage: AnswerStorage
@@ -125,12 +124,10 @@ extension Decider {
 }
 
 extension ConversationKind {
-  /// Whether stored keys hold for every message, as no channel or thread's record applies.
   var hasStoredKeys: Bool { self != .thread && self != .ultraGroup }
 }
 
 extension PagedTable where Element == UInt32 {
-  /// Counts members by state, and stores the states if there is room.
   @inline(__always)
   fileprivate func countStates(
     _ range: Range<Int>, _ phases: PhaseTable, _ rules: StateTables,

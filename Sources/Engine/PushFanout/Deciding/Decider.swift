@@ -1,6 +1,7 @@
 internal import PushModel
 internal import QuietTime
 
+/// Decides messages on one version.
 struct Decider {
   let version: EngineVersion
   let threads: Int
@@ -46,11 +47,7 @@ struct Decider {
     return true
   }
 
-  /// Decides messages in order, looking up several at a time.
-  ///
-  /// - Parameters:
-  ///   - indices: which messages.
-  ///   - body: called with each index and result.
+  /// Decides messages in order, several at a time; `body` takes each index and result.
   func decide(
     _ messages: borrowing MessageList, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
@@ -75,15 +72,12 @@ struct Decider {
     }
   }
 
-  /// Decides a message for every recipient.
-  ///
   /// - Precondition: the result was reset for the message and has this version.
   /// - Complexity: O(states + mentions log members) for a cached conversation; O(members) for
   ///   another or a small one, or if a device filter is evaluated.
-  ///
   /// - Parameters:
-  ///   - conversation: its index; ``IDTable/unknown`` for an id that never appeared.
-  ///   - sender: its index; ``IDTable/unknown`` for none.
+  ///   - conversation: ``IDTable/unknown`` for an id that never appeared.
+  ///   - sender: ``IDTable/unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
     _ cache: ConversationCache, into result: inout FanoutResult
@@ -129,7 +123,6 @@ struct Decider {
     if let filter = plan.filter { apply(filter, &result) }
   }
 
-  /// Looks up the ranks of users mentioned by name, except the sender.
   private func addNamed(
     _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget, _ sender: Int,
     _ storage: AnswerStorage
@@ -159,11 +152,8 @@ struct Decider {
 
   // MARK: States
 
-  /// Counts the members by state, and looks up the states of the storage's ranks.
-  ///
-  /// - Parameters:
-  ///   - isFromTables: whether to read the tables, unless too many keys are unknown.
-  ///   - entry: otherwise the target's cache entry.
+  /// Counts members by state, and looks up those of the storage's ranks, from the tables or a cache
+  /// entry.
   private func read(
     _ target: borrowing ConversationTarget, _ now: Int64, isFromTables: Bool,
     _ entry: Unmanaged<CachedConversation>?, _ cache: ConversationCache,
@@ -223,7 +213,7 @@ struct Decider {
     result.filter = filter
     guard let states = unsafe result.memberStates() else { return }
     let (codes, devices) = unsafe (result.codes, result.deviceReader)
-    // Most members have the default device, so their codes suffice.
+    // Most members have the default device.
     let letsDefault = filter.lets(.default)
     func code(_ code: UInt8) -> UInt8 { code & 1 == 0 || letsDefault ? code : filtered }
     var corrections: [AnswerStorage.Correction] = []
@@ -249,8 +239,6 @@ struct Decider {
 
   // MARK: One user
 
-  /// Decides a message for one user.
-  ///
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   static func decide(

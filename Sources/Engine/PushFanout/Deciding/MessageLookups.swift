@@ -46,9 +46,9 @@ package import PushModel
   func mentions(_ index: Int) -> [Identifier]? { unsafe start[index].message.mentions }
 }
 
-/// Looks up the ids of several messages at a time, so that cache misses overlap, and prefetches
-/// what deciding reads first.
+/// Looks up several messages at a time, so that cache misses overlap.
 struct MessageLookups {
+  /// Messages at a time.
   static let count = 32
 
   private var hashes = InlineArray<64, UInt32>(repeating: 0)
@@ -112,7 +112,6 @@ struct MessageLookup {
     return (room, user)
   }
 
-  /// Prefetches the ids that hashes most likely lead to, and the conversation's row.
   @inline(__always)
   func prefetchIDs(
     _ room: UInt32, _ user: UInt32, _ tables: Tables, _ cache: ConversationCache
@@ -124,7 +123,6 @@ struct MessageLookup {
     users.prefetch(user)
   }
 
-  /// How many mentioned users are prefetched.
   private static let mentionCount = 4
 
   /// First step for mentioned users: prefetches their slots.
@@ -134,7 +132,7 @@ struct MessageLookup {
     for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.hash(id)) }
   }
 
-  /// Second step: prefetches their ids.
+  /// To be called once the slots have arrived.
   @inline(__always)
   func prefetchIDs(of mentions: [Identifier]?) {
     guard let mentions else { return }
@@ -154,8 +152,7 @@ struct MessageLookup {
     return users.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
-  /// Prefetches a conversation's cache entry, its members near the sender, and starts of
-  /// memberships after an instant in milliseconds.
+  /// Prefetches a cache entry, members near the sender, and later starts of memberships.
   @inline(__always)
   func prefetchEntry(
     _ conversation: UInt32, _ sender: UInt32, at now: Int64, _ tables: Tables,

@@ -25,7 +25,7 @@ extension DeviceFilter {
       && ignoreNotifierNames.isEmpty
   }
 
-  /// Whether the filter admits a device (E-50).
+  /// E-50.
   func lets(_ device: Device) -> Bool {
     if ignoreDeviceIDs.contains(device.id) { return false }
     if !acceptDeviceIDs.isEmpty, !acceptDeviceIDs.contains(device.id) { return false }

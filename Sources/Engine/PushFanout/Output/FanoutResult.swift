@@ -39,14 +39,13 @@ public struct FanoutResult: Sendable {
 
   var engineVersion: EngineVersion? { storage.version }
 
-  /// What the members' states depend on; nil for an empty result.
+  /// Nil for an empty result.
   var target: ConversationTarget? {
     guard storage.isFromTables else { return storage.conversation?.target }
     // An answer from the tables has no channel.
     return storage.version.map { ConversationTarget(conversation, channel: "", $0.tables) }
   }
 
-  /// Prepares for another message, reusing memory that no copy shares.
   mutating func reset(_ now: Int64, threads: Int) {
     if isKnownUniquelyReferenced(&storage) {
       storage.reset()
@@ -66,7 +65,7 @@ public struct FanoutResult: Sendable {
 
   var codes: UnsafePointer<UInt8> { unsafe storage.codes }
 
-  /// Members, other than the sender, whose outcome differs from their state's.
+  /// The sender is not among these members.
   var corrections: UnsafeBufferPointer<AnswerStorage.Correction> { unsafe storage.corrections }
 
   /// Creates an empty result, to be filled by ``Fanout/decide(_:on:memberLimit:into:)``.
@@ -141,7 +140,7 @@ public struct FanoutResult: Sendable {
     return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
-  /// The code of a member; 0 for one who is not a recipient.
+  /// 0 for a member who is not a recipient.
   func code(of rank: Int) -> UInt8 {
     if rank == sender { return 0 }
     let corrections = unsafe corrections
@@ -252,10 +251,10 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Calls `body` with ranges that cover all ranks, on several threads if very many. All but the
-  /// last have a power of two ranks.
+  /// Covers all ranks, on several threads if very many. All ranges but the last have a power of two
+  /// ranks.
   private func forEachPiece(_ body: @Sendable (Range<Int>) -> Void) {
-    // At about 30 members per nanosecond, smaller conversations cost less than waking a thread.
+    // Smaller conversations take less time than waking a thread: about 1 ns for 30 members.
     let size = 1 << 18
     guard threads > 1, memberCount > size else { return body(0..<memberCount) }
     Parallel.perform((memberCount + size - 1) / size, threads: threads) { piece in

@@ -1,7 +1,6 @@
 public import PushModel
 
-/// The members of a result's conversation, recipients or not, as of its version, which this
-/// retains.
+/// The members of a result's conversation, as of its version, which this retains.
 package struct MemberList: Sendable {
   private let version: EngineVersion
   private let row: ConversationRow
@@ -27,14 +26,13 @@ package struct MemberList: Sendable {
 }
 
 extension FanoutResult {
-  /// The members; nil for none.
   package var memberList: MemberList? {
     guard memberCount > 0, let engineVersion, let target else { return nil }
     return MemberList(engineVersion, target)
   }
 }
 
-/// Whose answers by rank are.
+/// The members that ranks stand for.
 extension FanoutResult {
   /// The engine's ``Fanout/epoch``; 0 for an empty result.
   public var epoch: UInt64 { engineVersion?.epoch ?? 0 }

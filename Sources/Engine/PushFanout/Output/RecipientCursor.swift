@@ -4,9 +4,8 @@ public import PushModel
 
 /// Iterates over recipients in the order of users, without counting references.
 ///
-/// It finds users in 64 members at a time, in a bit for each. An id is prefetched when its user is
-/// found, and what the id or list of devices leads to once that has arrived, so many cache misses
-/// overlap.
+/// It finds 64 members at a time by bits. Ids are prefetched when users are found, and what they
+/// lead to once they have arrived.
 ///
 /// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and decides
 /// nothing into it.
@@ -23,13 +22,14 @@ public import PushModel
     case devices
   }
 
+  /// A user's index and outcome code.
   struct Recipient: BitwiseCopyable {
     var index: UInt32 = 0
     /// Only for ``Selection/recipients``.
     var code: UInt8 = 0
   }
 
-  /// About how many users are found, and their ids prefetched, at a time.
+  /// About how many users to find at a time.
   private static var batch: Int { 24 }
   private static var mask: Int { 127 }
 
@@ -50,8 +50,7 @@ public import PushModel
   private var rank: Int
   private let end: Int
   private var correction = 0
-  /// How many users were found, how many have their second prefetch, how many may be read, and how
-  /// many were.
+  /// How many users were found, were prefetched further, may be read, and were read.
   private var foundCount = 0
   private var loadingCount = 0
   private var readableCount = 0
@@ -94,7 +93,7 @@ public import PushModel
 
   // MARK: Ahead
 
-  /// Finds more users, prefetches for those found before, and makes readable those before these.
+  /// Finds users, prefetches for earlier ones, and releases still earlier ones to be read.
   ///
   /// - Returns: whether there are users to read.
   @inline(never)
@@ -173,7 +172,6 @@ public import PushModel
     foundCount = found
   }
 
-  /// Prefetches what ids and lists of devices lead to.
   private mutating func loadNext() {
     let (ids, devices, content) = (ids, devices, content)
     for index in loadingCount..<foundCount {

@@ -91,8 +91,6 @@ final class QuietCalendar: Sendable {
 }
 
 extension QuietTransitions {
-  /// Adds a table's new schedules.
-  ///
   /// - Complexity: O(added schedules + transitions of all patterns).
   fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
     let known = patterns.count

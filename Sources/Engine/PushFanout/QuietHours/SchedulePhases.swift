@@ -7,6 +7,7 @@ internal import Algorithms
   /// The half-open interval, in milliseconds since the epoch.
   let from: Int64
   let until: Int64
+  /// The number of schedules.
   let count: Int
   /// ``QuietCalendar/id``.
   let calendar: Int
@@ -19,7 +20,6 @@ internal import Algorithms
   @inline(__always)
   var phases: PhaseTable { unsafe PhaseTable(bytes: UnsafePointer(bytes), count: count) }
 
-  /// The phases of the date's patterns.
   var patternPhases: PhaseTable {
     unsafe PhaseTable(bytes: UnsafePointer(bytes + count), count: transitions.patternCount)
   }
@@ -70,7 +70,7 @@ struct QuietTransitions: Sendable {
 
   /// By schedule.
   private(set) var patterns: [UInt32] = []
-  /// Each pattern's phase at midnight.
+  /// At midnight, by pattern.
   private(set) var first: [UInt8] = []
   /// The seconds of the date with transitions, ascending, without duplicates.
   private(set) var instants: [Int32] = []
@@ -99,7 +99,6 @@ struct QuietTransitions: Sendable {
     return starts[instants.partitioningIndex { $0 > second }]
   }
 
-  /// Adds the next schedule: its phase at midnight, and its changes.
   mutating func append(_ phase: UInt8, _ changes: [(second: Int32, phase: UInt8)]) {
     var phases = [UInt32(phase)]
     for change in changes { phases.append(UInt32(change.second) << 2 | UInt32(change.phase)) }
@@ -119,8 +118,6 @@ struct QuietTransitions: Sendable {
   /// Not merged yet.
   private var added: [(second: Int32, entry: Entry)] = []
 
-  /// Sorts appended transitions into the entries.
-  ///
   /// - Complexity: O(entries), if any pattern is new.
   mutating func mergeAppended() {
     if added.isEmpty { return }

@@ -60,8 +60,7 @@ struct DeferredPushes {
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
-  /// When a suppressed member gets a push, and the suppressed code; nil for another member, or if
-  /// never.
+  /// When a suppressed member gets a push, and the suppressed code; nil for never.
   ///
   /// - Parameter key: nil for a member with a mute or grace that has not ended.
   mutating func release(
@@ -148,8 +147,7 @@ struct DeferredPushes {
 }
 
 extension CachedConversation {
-  /// Whether a member has an event after the keys' instant; false before the membership starts,
-  /// when nothing is suppressed.
+  /// False before the membership starts, when nothing is suppressed.
   ///
   /// - Complexity: O(later events of members).
   func hasLaterEvent(_ rank: Int) -> Bool {

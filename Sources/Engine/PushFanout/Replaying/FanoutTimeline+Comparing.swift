@@ -27,8 +27,6 @@ package struct OutcomeDifferences {
     if a & 1 > b & 1 { lost += count }
   }
 
-  /// Counts lost pushes to mentioned recipients.
-  ///
   /// - Parameter codes: the outcomes of a member of A.
   package mutating func addMentions(
     _ mentions: (ranks: [Int], everyone: Bool), _ codes: (Int) -> (a: UInt8, b: UInt8)
@@ -80,7 +78,6 @@ extension FanoutTimeline {
     ledger = made
   }
 
-  /// Adds a message with the same outcomes on both sides.
   package func recordEqual(in ledger: inout OutcomeLedger?, _ emit: OutcomeLedger.Emit) {
     guard let a = basisOfLedger() else { return }
     var made = begin(&ledger, a, nil, nil, emit)
@@ -89,7 +86,6 @@ extension FanoutTimeline {
     ledger = made
   }
 
-  /// Takes out a conversation's ledger, followed to the message, or a new one.
   private func begin(
     _ ledger: inout OutcomeLedger?, _ a: DecidedConversation, _ b: DecidedConversation?,
     _ members: OutcomeLedger.Members?, _ emit: OutcomeLedger.Emit

@@ -65,7 +65,6 @@ extension FanoutTimeline {
     let named: [Int]
   }
 
-  /// Decides a message; nil if nothing can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
     // Larger conversations keep what is found.
     decide(message, .small)
@@ -91,7 +90,7 @@ extension FanoutTimeline {
       limit: expiry(message), named: named)
   }
 
-  /// The result's conversation, with keys that hold for its version and instant.
+  /// The keys hold for the result's version and instant.
   func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
@@ -129,10 +128,10 @@ extension FanoutTimeline {
     }
   }
 
-  /// The conversation's members, followed to the message decided last, and how to count them.
+  /// Follows the conversation's members to the message decided last.
   ///
-  /// - Complexity: O(transitions + members that changed since the conversation's last message);
-  ///   O(members) the first time, and on another date.
+  /// - Complexity: O(transitions + members that changed since its last message); O(members) the
+  ///   first time, and on another date.
   func followed(
     _ conversation: CachedConversation, _ quiet: SchedulePhases
   ) -> (members: FollowedMembers, counting: FollowedMembers.Counting) {
@@ -157,7 +156,7 @@ extension FanoutTimeline {
     return found
   }
 
-  /// A member's key; nil for one with a mute or a grace that has not ended.
+  /// Nil for a member with a mute or grace that has not ended.
   private func key(_ rank: Int, _ deferring: Deferring) -> MemberKey? {
     if let conversation = deferring.conversation {
       return conversation.hasLaterEvent(rank) ? nil : conversation.key(rank)
@@ -170,8 +169,7 @@ extension FanoutTimeline {
       ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
   }
 
-  /// Calls `body` with rank, instant and code of each deferred recipient. A filter is evaluated for
-  /// each (E-50), as devices do not change without an update.
+  /// A filter is evaluated for each recipient (E-50), as devices do not change without an update.
   private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
     var named = deferring.named[...]
     for rank in 0..<result.memberCount where rank != result.sender {

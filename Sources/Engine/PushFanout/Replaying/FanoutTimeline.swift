@@ -101,13 +101,13 @@ public import PushModel
     result.writeCodes(into: &span)
   }
 
-  /// The members of the last message's conversation, recipients or not, in the order of users.
+  /// All members, recipients or not, in the order of users.
   package var decidedMembers: some RandomAccessCollection<UserIndex> {
     let (users, start) = (result.memberUsers, Int(result.row.start))
     return (0..<result.memberCount).lazy.map { UserIndex(users[start + $0]) }
   }
 
-  /// The last message's ``FanoutResult/membershipVersion``; `max` for none.
+  /// `max` for none.
   package var decidedMembershipVersion: UInt64 {
     result.memberCount == 0 ? .max : result.target?.membershipVersion ?? .max
   }
@@ -158,7 +158,6 @@ public import PushModel
 
   // MARK: Ids
 
-  /// The number of user ids of this version.
   package var userCount: Int { engineVersion.tables.userCount }
 
   package func id(of user: UserIndex) -> Identifier { engineVersion.tables.userIDs[user.rawValue] }

@@ -2,8 +2,7 @@ internal import Synchronization
 
 /// The states of a conversation's members at a timeline's last message, and sums over them.
 ///
-/// The conversation notes keys that change, and transitions tell which patterns change. For each
-/// member concerned, the old contribution is subtracted and the new one added.
+/// A member whose key or pattern changes is moved from one sum to another.
 ///
 /// - Memory: 1 byte a member, 4 more once members are found by pattern, and those of
 ///   ``HeldPushes``.
@@ -16,8 +15,7 @@ internal import Synchronization
     let after: MemberKey
   }
 
-  /// What members count as at a message: by zone, and by the instant of a later push. Either is
-  /// prepared where it is asked for.
+  /// What members count as at a message. Either part is prepared where it is asked for.
   struct Counting {
     let timeline: FanoutTimeline
     let conversation: CachedConversation
@@ -29,7 +27,7 @@ internal import Synchronization
 
     func prepareReleases() { timeline.deferred.prepare(quiet, timeline.engineVersion) }
 
-    /// When a suppressed member gets a push of a class of message, and the code until then.
+    /// When a suppressed member gets a push, and the code until then.
     ///
     /// - Parameter hasEvents: whether a mute or grace has not ended.
     func release(_ rank: Int, _ messageClass: Int, hasEvents: Bool) -> (at: Int64, code: UInt8)? {
@@ -39,8 +37,7 @@ internal import Synchronization
     }
   }
 
-  /// How often all members are read before they are sorted by pattern, which costs some of these
-  /// reads.
+  /// How often all members are read before they are sorted.
   private static let readsBeforeSorting = 8
 
   /// Looking up one member costs as much as reading this many in order.
@@ -59,8 +56,7 @@ internal import Synchronization
   private var ranks: [UInt32] = []
   private var ends: [Int] = []
   private var moved: [UInt32] = []
-  /// The transitions that define the patterns, and how often all members were read where sorting
-  /// would have served.
+  /// The transitions of these patterns, and how often all members were read instead.
   private var sorted = (transitions: 0, reads: 0)
   /// Members with mutes or graces that have not ended.
   private var special: Set<UInt32> = []
@@ -89,8 +85,6 @@ internal import Synchronization
 
   // MARK: Sums
 
-  /// The suppressed members who get a push of a class of message later.
-  ///
   /// - Complexity: O(1) once followed to the message; O(members) the first time.
   func held(_ messageClass: Int, _ counting: Counting) -> HeldPushes {
     if let known = held[messageClass] { return known }
@@ -117,8 +111,6 @@ internal import Synchronization
     }
   }
 
-  /// The members who get a push by these codes, by zone.
-  ///
   /// - Complexity: O(1) once followed to the message; O(members) the first time.
   func zones(_ codes: UnsafePointer<UInt8>, _ counting: Counting) -> ZonePushes {
     let address = UInt(bitPattern: codes)
@@ -164,8 +156,6 @@ internal import Synchronization
     changedKeys = []
   }
 
-  /// Follows to the keys and phases of a message.
-  ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
   func follow(_ counting: Counting) {
@@ -226,7 +216,6 @@ internal import Synchronization
     moveZones((zone, before), (zone, state))
   }
 
-  /// Reads all members at the keys followed to.
   private func readAll(_ counting: Counting) {
     let conversation = counting.conversation
     let found = Self.states(counting)
@@ -283,7 +272,6 @@ internal import Synchronization
     return true
   }
 
-  /// Takes in ended and new mutes and graces.
   private func followEvents(_ counting: Counting) {
     guard let found = counting.conversation.laterEvents(unless: events) else { return }
     let all = special.union(found.ranks)
@@ -293,8 +281,7 @@ internal import Synchronization
   }
 }
 
-/// Calls `body` with the indices at which arrays of equal length differ. Compares eight bytes at a
-/// time, as most are equal.
+/// Compares eight bytes at a time, as most are equal.
 private func forEachDifference(_ one: [UInt8], _ other: [UInt8], _ body: (Int) -> Void) {
   let count = one.count
   unsafe one.withUnsafeBytes { (one) -> Void in
@@ -327,7 +314,7 @@ struct HeldPushes {
 
   init(_ count: Int) { keys = Array(repeating: Self.none, count: count) }
 
-  /// Sets a member's instant and the code until then; nil for no push.
+  /// Nil for no push.
   mutating func set(_ rank: Int, _ release: (at: Int64, code: UInt8)?) {
     let key = release.map { $0.at * Self.codeShift + Int64($0.code) } ?? Self.none
     let before = keys[rank]
@@ -338,13 +325,9 @@ struct HeldPushes {
     if sums.values[index] == 1 { sums.remove(at: index) } else { sums.values[index] -= 1 }
   }
 
-  /// Whether an instant has come.
-  ///
   /// - Complexity: O(distinct instants).
   func hasDue(by now: Int64) -> Bool { sums.keys.contains { $0 / Self.codeShift <= now } }
 
-  /// The members whose instant has come.
-  ///
   /// - Complexity: O(members).
   func due(by now: Int64) -> [Int] {
     keys.indices.filter { keys[$0] != Self.none && keys[$0] / Self.codeShift <= now }
@@ -364,8 +347,6 @@ struct ZonePushes {
     counts[zone] += count
   }
 
-  /// Moves a member to another zone and state.
-  ///
   /// - Parameter key: the codes' address.
   fileprivate mutating func move(
     _ key: UInt, _ before: (zone: Int, state: UInt8), _ after: (zone: Int, state: UInt8)

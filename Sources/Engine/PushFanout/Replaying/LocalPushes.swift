@@ -3,10 +3,7 @@ internal import PushSupport
 internal import QuietTime
 internal import Synchronization
 
-/// Counts pushes by the hour of the recipient's local day.
-///
-/// ``FollowedMembers`` keeps the number of pushed members by zone; a message adds one number a
-/// zone.
+/// Counts pushes by the recipient's local hour, from the numbers by zone of ``FollowedMembers``.
 struct LocalPushes {
   /// A zone's local hour, and the half-open interval in seconds in which it holds.
   private struct Clock {
@@ -32,8 +29,6 @@ struct LocalPushes {
   private var clockOfSchedule: [Int] = []
   private var appRevision: UInt32 = 0
 
-  /// Adds a decided message's pushes by the recipients' local hours.
-  ///
   /// - Parameter zones: pushed members by zone; nil for an answer from the tables, or a device
   ///   filter, which has codes of its own.
   /// - Complexity: O(zones + corrections), or O(members).
@@ -77,7 +72,6 @@ struct LocalPushes {
 
   func zone(ofSchedule index: Int) -> Int { clockOfSchedule[index] }
 
-  /// Finds the clocks of new schedules.
   mutating func prepare(_ tables: Tables) {
     if appRevision != tables.appRevision {
       // The app's zone may have changed.
@@ -91,7 +85,7 @@ struct LocalPushes {
     }
   }
 
-  /// - Parameter names: zones, of which the first that the system has is used.
+  /// The first zone that the system has is used.
   private mutating func clock(named names: [String]) -> Int {
     if let known = clockIndices[names[0]] { return known }
     guard let table = names.lazy.compactMap({ try? ZoneTable(named: $0) }).first else {

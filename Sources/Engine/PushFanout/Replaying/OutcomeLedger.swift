@@ -1,10 +1,9 @@
-/// How often each member of a conversation got each pair of outcomes, on two timelines with
-/// different settings. The cost of a message does not depend on the number of members.
+/// How often each member got each pair of outcomes, on two timelines with different settings.
 ///
-/// Members in the same pair of states get the same outcomes. The ledger counts members by pair and
-/// messages by their tables of outcomes, and keeps the counts at which each member entered its pair
-/// (an *epoch*). What a member got since is the difference. It is given out when the member leaves
-/// the pair or the ledger is closed. Outcomes of senders and mentioned users are given out at once.
+/// Members in a pair of states get the same outcomes, so messages are counted by their tables of
+/// outcomes. What a member got is the difference of these counts since the member entered the pair
+/// (an *epoch*). It is given out when the member leaves the pair or the ledger is closed. Outcomes
+/// of senders and mentioned users are given out at once.
 ///
 /// A conversation that is the same on both sides has a ledger of one side.
 ///
@@ -13,6 +12,7 @@ package struct OutcomeLedger {
   /// Takes how often more, or less if negative, a user got a pair of codes.
   package typealias Emit = (_ user: UInt32, _ a: UInt8, _ b: UInt8, _ count: Int) -> Void
 
+  /// The members of both sides.
   package struct Members {
     /// The caller's names for the members of A, then for those only in B.
     let users: [UInt32]
@@ -45,8 +45,7 @@ package struct OutcomeLedger {
   private let width: (a: Int, b: Int)
   /// The number of messages by table.
   private var counts: [UInt32] = []
-  /// ``counts`` at each epoch's beginning, where each begins and the last ends, and each member's
-  /// epoch.
+  /// ``counts`` at each epoch's beginning, their bounds, and each member's epoch.
   private var epochs: [UInt32] = []
   private var starts = [0, 0]
   private var epochOf: [UInt32]
@@ -96,7 +95,6 @@ package struct OutcomeLedger {
     (tables, counts, epochs, starts, hasNewCounts) = ([], [], [], [0, 0], false)
   }
 
-  /// Gives out what a member got in its present pair.
   private func give(_ member: Int, _ emit: Emit) {
     let epoch = Int(epochOf[member])
     let (start, known) = (starts[epoch], starts[epoch + 1] - starts[epoch])
@@ -141,8 +139,6 @@ package struct OutcomeLedger {
 
   // MARK: Messages
 
-  /// Follows to the states at a message.
-  ///
   /// - Complexity: O(members whose state changed since the last message).
   mutating func follow(_ a: DecidedConversation, _ b: DecidedConversation?, _ emit: Emit) {
     a.members.takeChangedStates(all: a.members !== self.a) { rank, state in
@@ -161,9 +157,7 @@ package struct OutcomeLedger {
     if pairs[member] != pair { move(member, to: pair, emit) }
   }
 
-  /// Counts a message.
-  ///
-  /// - Returns: the number of its table.
+  /// - Returns: the number of the message's table.
   mutating func add(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>?
   ) -> Int {
@@ -184,7 +178,7 @@ package struct OutcomeLedger {
     return counts.count - 1
   }
 
-  /// Adds the differences of a message, for outcomes that follow from states.
+  /// Adds outcomes that follow from states.
   func addDifferences(_ table: Int, to differences: inout OutcomeDifferences) {
     for (pair, count) in sizes where count > 0 {
       let (a, b) = codes(pair, table)
@@ -261,7 +255,7 @@ struct MemberListKey: Equatable {
 }
 
 extension FanoutResult {
-  /// Calls `body` with the members whose outcome is not the state's, and the sender.
+  /// The sender is among these members.
   fileprivate func forEachCorrection(_ body: (_ rank: Int, _ code: UInt8) -> Void) {
     if sender >= 0 { body(sender, 0) }
     let corrections = unsafe corrections

@@ -22,7 +22,6 @@ struct MemberClass: BitwiseCopyable, Equatable {
   @inline(__always)
   init(level: UInt8) { bits = level }
 
-  /// RongCloud's, with the channel's level.
   init(channelLevel: NotificationLevel) { bits = channelLevel.rawValue + Self.lastOwnLevel }
 
   var isAbsent: Bool { bits == Self.absent.bits }
@@ -41,7 +40,6 @@ struct MemberClass: BitwiseCopyable, Equatable {
   }
   var hasChannelLevel: Bool { bits > Self.lastOwnLevel }
 
-  /// Whether the bits are valid under the rule set.
   var isEasemob: Bool { bits & 7 < 6 }
   var isRongCloud: Bool { bits <= 2 * Self.lastOwnLevel }
 }

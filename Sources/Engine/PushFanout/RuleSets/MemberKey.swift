@@ -22,7 +22,6 @@ struct MemberKey: BitwiseCopyable, Equatable {
   @inline(__always)
   var isUnresolved: Bool { base == 0 }
 
-  /// The key before the membership starts.
   @inline(__always)
   var absent: MemberKey { withBase(0) }
 
@@ -40,7 +39,6 @@ struct MemberKey: BitwiseCopyable, Equatable {
   @inline(__always)
   static func stateIndex(phase: Int, base: Int) -> Int { phase << baseBits | base }
 
-  /// The state in the schedule's phase.
   @inline(__always)
   func state(_ phases: PhaseTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
     unsafe stateByBase[Self.stateIndex(phase: phases[schedule], base: base)]

@@ -1,6 +1,6 @@
 internal import PushModel
 
-// The engine's only switches over rule sets. Each leads to the rule set's file.
+// The engine's only switches over rule sets.
 
 extension RuleSet {
   /// The last phase of quiet hours; 0 is outside.

@@ -16,7 +16,7 @@ final class RuleTables: Sendable {
   private static let recent = Lock<[RuleTables]>([])
   private static let recentLimit = 16
 
-  /// Rules are shared by engines with equal app settings, as computing them takes milliseconds.
+  /// Shared by equal app settings, as computing rules takes milliseconds.
   static func shared(_ app: AppSettings) -> RuleTables {
     recent.withLock { recent in
       let known = recent.firstIndex { $0.app == app }
@@ -68,7 +68,6 @@ final class RuleTables: Sendable {
     return mark
   }
 
-  /// Codes of a message with one outcome for all recipients.
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe uniform.codes(Int(outcome.code))
   }

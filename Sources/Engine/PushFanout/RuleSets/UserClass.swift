@@ -17,6 +17,7 @@ struct UserClass: BitwiseCopyable, Equatable {
     case blocked = 3
   }
 
+  /// How the user's devices can be reached.
   enum Reach: UInt8 {
     /// A device has a token.
     case device = 0
@@ -43,9 +44,7 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   private init(bits: UInt8) { self.bits = bits }
 
-  /// - Parameters:
-  ///   - level: a raw value.
-  ///   - quiet: a phase, 0 to 3.
+  /// - Parameter level: a raw value.
   @inline(__always)
   init(level: UInt8, quiet: UInt8 = 0, reach: Reach = .device) {
     bits = level | quiet << Self.quietShift | reach.rawValue << Self.reachShift
@@ -63,14 +62,11 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   private var phase: UInt8 { bits >> Self.quietShift & 3 }
 
-  /// Whether phases up to `last` are not set.
   func isOutsideQuiet(lastPhase last: UInt8) -> Bool { phase & last == 0 }
 
-  /// Adds the phase of quiet hours.
   @inline(__always)
   func inPhase(_ phase: UInt8) -> UserClass { UserClass(bits: bits | phase << Self.quietShift) }
 
-  /// Whether the byte is valid under the rule set.
   var isEasemob: Bool { bits & 7 < 6 && bits >> Self.reachShift <= Reach.online.rawValue }
   var isRongCloud: Bool {
     bits & 7 < 6 && bits >> Self.reachShift <= Reach.localHandledByApp.rawValue
