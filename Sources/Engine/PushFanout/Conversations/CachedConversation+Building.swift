@@ -7,7 +7,7 @@ extension CachedConversation {
   /// Conversations of this many members are built in pieces by several threads.
   static let parallelSize = 1 << 15
   static let pieceSize = 1 << 14
-  /// Milliseconds; late messages can be decided for two days.
+  /// Events are kept for two days, in milliseconds, to decide late messages.
   private static let keptTime: Int64 = 2 * 86_400_000
 
   /// - Complexity: O(members).

@@ -127,7 +127,7 @@ internal import Synchronization
     MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
   }
 
-  /// Called before the version is published.
+  /// Settings are delivered before their version is published.
   func deliver(_ subjects: some Sequence<PendingChanges.Subject>, number: UInt64) {
     guarded.withLock { guarded in
       guarded.changes.add(subjects, number, limit: max(64, count))

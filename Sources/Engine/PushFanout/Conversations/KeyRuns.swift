@@ -81,6 +81,8 @@ extension [UInt32] {
   /// Sorts by eleven bits at a time, least significant first.
   fileprivate consuming func sortedByDigits() -> [UInt32] { sortedByDigits { $0 } }
 
+  /// Equal keys keep the order of ascending elements.
+  ///
   /// - Complexity: O(elements) for many.
   consuming func sortedByDigits(_ key: (UInt32) -> UInt32) -> [UInt32] {
     if count < 256 { return sorted { (key($0), $0) < (key($1), $1) } }

@@ -3,7 +3,7 @@ internal import PushModel
 
 /// Answers from the tables, without a cache entry.
 extension Decider {
-  /// Counts members by state, and looks up those of the storage's ranks.
+  /// Counts members by state, and looks up those of the storage's ranks, or of all if few.
   ///
   /// - Returns: false, without an answer, if too many keys are unresolved.
   /// - Complexity: O(members).

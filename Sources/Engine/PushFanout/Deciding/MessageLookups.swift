@@ -132,7 +132,7 @@ struct MessageLookup {
     for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.hash(id)) }
   }
 
-  /// To be called once the slots have arrived.
+  /// Second step: prefetches ids, once the slots have arrived.
   @inline(__always)
   func prefetchIDs(of mentions: [Identifier]?) {
     guard let mentions else { return }

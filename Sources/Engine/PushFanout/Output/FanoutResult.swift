@@ -65,7 +65,7 @@ public struct FanoutResult: Sendable {
 
   var codes: UnsafePointer<UInt8> { unsafe storage.codes }
 
-  /// The sender is not among these members.
+  /// Of members, except the sender, whose outcome differs from their state's.
   var corrections: UnsafeBufferPointer<AnswerStorage.Correction> { unsafe storage.corrections }
 
   /// Creates an empty result, to be filled by ``Fanout/decide(_:on:memberLimit:into:)``.

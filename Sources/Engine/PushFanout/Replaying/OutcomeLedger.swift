@@ -1,4 +1,5 @@
 /// How often each member got each pair of outcomes, on two timelines with different settings.
+/// The cost of a message does not depend on the number of members.
 ///
 /// Members in a pair of states get the same outcomes, so messages are counted by their tables of
 /// outcomes. What a member got is the difference of these counts since the member entered the pair
