@@ -1,7 +1,7 @@
 internal import QuietTime
 internal import Synchronization
 
-/// The reusable memory of a ``FanoutResult``. It retains everything that the result reads.
+/// The reusable memory of a ``FanoutResult``.
 ///
 /// SAFETY: only the thread that decides into the result writes, while it is uniquely referenced;
 /// ``allStates`` is set atomically.
@@ -15,7 +15,7 @@ internal import Synchronization
 
   /// 256 numbers of members, by state.
   let histogram: UnsafeMutablePointer<UInt32>
-  /// 256 outcome codes by state, the version's or the message's own.
+  /// 256 outcome codes, of the version or the message, by state.
   @exclusivity(unchecked) var codes: UnsafePointer<UInt8>
   /// The ranks to look up, and the states found.
   @safe @exclusivity(unchecked) private var rankMemory = ReusedMemory<UInt32>()
@@ -24,12 +24,12 @@ internal import Synchronization
   /// Sorted by rank, without duplicates.
   @safe @exclusivity(unchecked) private var correctionMemory = ReusedMemory<Correction>()
   @safe @exclusivity(unchecked) private(set) var correctionCount = 0
-  /// The states of all members of a small conversation.
+  /// Only of a small conversation.
   @safe @exclusivity(unchecked) private var memberMemory = ReusedMemory<UInt8>()
   @safe @exclusivity(unchecked) private var memberCount = 0
   /// The message's own ``codes``.
   @safe @exclusivity(unchecked) private var codeMemory = ReusedMemory<UInt8>()
-  /// Kept, as the next message often has the same.
+  /// The next message often has the same.
   @safe @exclusivity(unchecked) var version: EngineVersion?
   @safe @exclusivity(unchecked) var conversation: CachedConversation? {
     didSet {
@@ -37,7 +37,7 @@ internal import Synchronization
         conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     }
   }
-  /// Whether the answer was read from the tables, not from ``conversation``.
+  /// Whether the tables were read, not ``conversation``.
   @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private var conversationAddress: UInt = 0
@@ -49,12 +49,12 @@ internal import Synchronization
       scheduleCount = quiet?.count ?? 0
     }
   }
-  /// Copies of fields of ``quiet``: reading them counts no reference.
+  /// Copied from ``quiet``, as reading it counts a reference.
   @safe @exclusivity(unchecked) private var from: Int64 = 0
   @safe @exclusivity(unchecked) private var until: Int64 = 0
   @safe @exclusivity(unchecked) private var calendar = 0
   @safe @exclusivity(unchecked) private var scheduleCount = 0
-  /// The address of a larger conversation's ``MemberStates``; 0 until asked for.
+  /// The address of ``MemberStates``; 0 until asked for.
   private let allStates = Atomic<UInt>(0)
 
   init() {

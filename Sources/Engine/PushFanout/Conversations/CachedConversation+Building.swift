@@ -4,7 +4,7 @@ internal import PushSupport
 internal import Synchronization
 
 extension CachedConversation {
-  /// Conversations of this many members are built in pieces by several threads.
+  /// From this many members on, several threads build pieces.
   static let parallelSize = 1 << 15
   static let pieceSize = 1 << 14
   /// Events are kept for two days, in milliseconds, to decide late messages.
@@ -89,7 +89,7 @@ private struct KeyFilling: Sendable {
     var events: [EventLog.Event] = []
     setStoredKeys(ranks)
     forgetOnline(ranks)
-    // This comes first: a member with a stored key has no event but the start.
+    // First, as a stored key's only event is the start.
     let absent = addStarts(ranks, &events)
     resolveUnresolved(ranks, &events)
     let keys = unsafe conversation.keys
@@ -156,7 +156,7 @@ private struct KeyFilling: Sendable {
       cursor.advance(by: 1)
       guard record.isStart, record.value > eventFloor else { continue }
       rank = users.rank(ofFirstNotBelow: record.user, from: rank, in: row.range)
-      // The record may be another user's, or replaced by a later one.
+      // The record may be another user's, or outdated.
       guard users[start + rank] == record.user,
         PackedMember(bits: packedMembers[start + rank]).hasOnlySince
       else { continue }

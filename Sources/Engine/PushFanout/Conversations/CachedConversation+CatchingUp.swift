@@ -3,9 +3,9 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Brings the keys to later versions and instants, under the lock.
+/// Applies later versions and instants to the keys, under the lock.
 extension CachedConversation {
-  /// The keys move back to an earlier reader's instant only across more events than this.
+  /// Across more events than this, the keys move back to an earlier reader's instant.
   private static let farEvents = 4096
 
   /// Does nothing for an earlier version, or an instant earlier by few events.
@@ -16,7 +16,7 @@ extension CachedConversation {
     var position = moves(to: reader.now, guarded.events)
     guard hasPending || position != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
-    // Changes come first, as they may add events before the instant.
+    // First, as changes may add earlier events.
     if hasPending {
       applyPending(number, MemberResolver(reader.version), &guarded)
       position = moves(to: reader.now, guarded.events)
@@ -60,13 +60,13 @@ extension CachedConversation {
     applied.store(number, ordering: .relaxed)
     setPendingFrom(guarded)
     if ranks.isEmpty { return }
-    // Events may change even if no key does, and answers for earlier instants depend on them.
+    // Events may change even if no key does.
     revision.add(1, ordering: .acquiringAndReleasing)
     let row = target.memberRow
     var replacement = guarded.events.beginReplacement()
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
-      // The start is the only event of a stored key, but the settings before may have had others.
+      // A stored key's only event is the start; earlier settings may have had others.
       let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
       let stored = readsStoredKeys ? resolver.storedKey(of: user, Int(rank), target) : nil
       if let stored,
@@ -90,8 +90,7 @@ extension CachedConversation {
     guarded.events.finish(replacement)
   }
 
-  /// Applies presence of members with stored keys and no events. No earlier version is asked for
-  /// their keys, so they are not noted as applied.
+  /// No earlier version is asked for these members, so they are not noted as applied.
   private func applyPresence(
     _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
@@ -130,8 +129,7 @@ extension CachedConversation {
     return since > events.now ? key.absent : key
   }
 
-  /// - Returns: the ranks concerned, ascending, without duplicates, and whether anything but
-  ///   presence changed.
+  /// - Returns: distinct ranks, ascending, and whether more than presence changed.
   private func takePending(
     _ number: UInt64, _ resolver: MemberResolver, _ changes: inout PendingChanges
   ) -> (ranks: [UInt32], haveNewSettings: Bool) {
@@ -186,7 +184,7 @@ extension CachedConversation {
   ) {
     let before = self.key(rank)
     if before == key { return }
-    // The revision comes first, so that readers without the lock see that the key is newer.
+    // First, so that readers without the lock see that the key is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe keys[rank].store(key.bits, ordering: .releasing)
     guarded.tallies.runs.move(from: before, to: key)

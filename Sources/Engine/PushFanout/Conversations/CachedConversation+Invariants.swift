@@ -8,7 +8,7 @@ extension CachedConversation {
     _ version: EngineVersion, _ guarded: borrowing Guarded, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
-    // Checksums verify a snapshot's keys, so they are not computed again.
+    // Checksums verify a snapshot's keys.
     let isBuilt = version.tables.userIDs.mapping == nil
     for rank in scope.indices(below: isBuilt ? count : 0) {
       let expected = resolver.key(rank, target, at: guarded.events.now)

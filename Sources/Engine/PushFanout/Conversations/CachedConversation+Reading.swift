@@ -34,17 +34,16 @@ internal import Synchronization
 struct ReadStamp {
   /// ``CachedConversation/revision``.
   var revision: UInt
-  /// Whether the keys needed no correction for the version and instant.
+  /// Whether no correction was needed.
   var isExact: Bool
   /// Whether all corrections were undone events.
   var isUndone = true
 }
 
 extension CachedConversation {
-  /// Counts the members in each state, and looks up the states of the answer's ranks.
+  /// Counts members by state, and looks up those of the answer's ranks.
   ///
-  /// - Returns: nil if the version or the instant is too early, so that a conversation has to be
-  ///   built.
+  /// - Returns: nil if the version or the instant is too early.
   /// - Complexity: O(states + ranks) if nothing changed; O(members) in a small conversation.
   @inline(__always)
   func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {
@@ -59,7 +58,7 @@ extension CachedConversation {
     for rank in stride(from: 0, to: min(count, 64), by: 16) { unsafe pk_prefetch(keys + rank) }
   }
 
-  /// Reads without a lock; nil if something has to be applied first.
+  /// Nil if something has to be applied first.
   private func readCurrent(
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
@@ -178,7 +177,7 @@ extension CachedConversation {
     return false
   }
 
-  /// Resolves members that changed since an earlier version, or have events in between, from its
+  /// Resolves members that changed later, or have events in between, from the earlier version's
   /// tables.
   private func resolveChanged(
     _ reader: ConversationReader, _ guarded: borrowing Guarded, into answer: AnswerStorage

@@ -2,16 +2,16 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// A ``MemberKey`` for each member of a conversation, kept between messages, in the order of users.
+/// The ``MemberKey`` of each member, kept between messages, in the order of users.
 ///
 /// Each message reads all keys of a conversation of up to ``countedPerMessageLimit`` members.
-/// Larger ones keep a few *tallies*: the numbers of members in each state, each for one interval.
-/// The log of transitions leads from one tally to another. *Runs* of equal keys count a schedule's
-/// members, so a transition costs as many steps as these have different bases.
+/// Larger ones keep *tallies*: numbers of members by state, each for one interval. Transitions lead
+/// from one tally to another. *Runs* count equal keys, so a transition costs as many steps as its
+/// schedule has bases.
 ///
-/// Delivered changes of settings and *events* (a mute ends, a membership begins) change keys. The
-/// first reader of a later version or instant applies them. For a reader of an earlier one, the
-/// members concerned are resolved from its own tables.
+/// Changes of settings and *events* (a mute ends, a membership begins) are applied by the first
+/// reader of a later version or instant. For earlier ones, the members concerned are resolved from
+/// the reader's tables.
 ///
 /// Readers of the latest version and instant take no lock: they compare ``sequence`` before and
 /// after.
@@ -19,7 +19,7 @@ internal import Synchronization
 /// SAFETY: the arrays have ``count`` keys and ``StateRules/stateCount`` numbers for each tally.
 /// They are accessed atomically, written only under the lock of ``guarded``, and freed by `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
-  /// The largest number of members whose keys each message reads.
+  /// Up to this many members, each message reads all keys.
   static let countedPerMessageLimit = 512
   /// See ``ConversationCache/readFromTablesLimit``.
   static let readFromTablesLimit = 128
@@ -27,38 +27,38 @@ internal import Synchronization
   /// How many cache lines of an entry each message reads.
   static let prefetchedLines = 4
 
-  // Fields that every message reads come first, in these lines.
+  // Every message reads the first lines.
 
   /// Of ``target``.
   private let revisions: (row: UInt32, members: UInt32, app: UInt32)
   let isSmall: Bool
-  /// Whether readers may use it: after it could be found, no change of settings was missed.
+  /// Whether it is certain that no change was missed, so that readers may use it.
   let isOpen = Atomic<Bool>(false)
-  /// Whether it was used since the cache last considered its eviction.
+  /// Whether it was used since eviction last passed it.
   let isUsed = Atomic<Bool>(true)
-  /// The entry for another channel of the same conversation.
+  /// The same conversation's entry for another channel.
   let next = ConversationCache.AtomicSlot()
   let count: Int
   let keys: UnsafeMutablePointer<Atomic<UInt32>>
-  /// Of ``target``'s rules; a pointer, as reading it counts no reference.
+  /// A pointer, as reading it counts no reference.
   let stateByBase: UnsafePointer<UInt8>
 
-  /// Odd while keys, tallies or the fields below change.
+  /// Odd during a change of keys, tallies or the fields below.
   let sequence = Atomic<UInt>(0)
   /// How often keys or events were changed.
   let revision = Atomic<UInt>(0)
-  /// The keys hold for versions from ``applied`` up to, not including, ``pendingFrom``.
+  /// The keys hold up to ``pendingFrom``, exclusively.
   let applied: Atomic<UInt64>
   let pendingFrom = Atomic<UInt64>(.max)
-  /// The half-open interval without events, in milliseconds since the epoch.
+  /// Half-open interval without events, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCount: Int
-  /// The numbers of all tallies, stored before ``keys``; none in a small conversation.
+  /// Of all tallies, before ``keys``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// The size of ``tallies`` and ``keys``.
   private let arrayBytes: Int
-  /// The half-open interval of each tally; empty for an unused one.
+  /// A half-open interval for each tally; empty if unused.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
   let target: ConversationTarget
@@ -71,8 +71,8 @@ internal import Synchronization
   // SAFETY: written once, before other threads can find it.
   nonisolated(unsafe) private(set) var byteLimit = 0
 
-  /// For conversations whose members are all scanned for changes of presence: the
-  /// ``OnlineUsers/revision`` of the last scan, and the presence codes then, 32 in a word.
+  /// The ``OnlineUsers/revision`` of the last scan of all members, if they are scanned, and their
+  /// presence then, 32 codes in a word.
   // SAFETY: accessed by the one thread of a timeline.
   @safe nonisolated(unsafe) var scansPresence = false
   @safe nonisolated(unsafe) var seenPresence = 0

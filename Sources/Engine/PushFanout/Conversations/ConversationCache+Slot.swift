@@ -5,10 +5,9 @@ extension ConversationCache {
   @safe enum Slot {
     /// No message is known to have been decided.
     case unused
-    /// Messages were decided from the tables, without an entry.
+    /// Messages were decided without an entry.
     case used
-    /// The first entry, which links to those of other channels (``CachedConversation/next``). The
-    /// cache retains each.
+    /// The first entry, which links to those of other channels. The cache retains each.
     case entry(Unmanaged<CachedConversation>)
 
     init(_ entry: CachedConversation) {
@@ -31,10 +30,10 @@ extension ConversationCache {
 
   /// A ``Slot`` that threads read while another changes it.
   ///
-  /// An entry is released once it is in no slot and ``ReadGuard`` then finds no reader, so loads
-  /// and stores are sequentially consistent.
+  /// Loads and stores are sequentially consistent, as an entry is released once no slot has it and
+  /// ``ReadGuard`` then finds no reader.
   @safe struct AtomicSlot: ~Copyable {
-    /// 0, ``used`` or an address, so zeroed memory is unused slots.
+    /// 0, ``used`` or an address. Zeroed memory is an unused slot.
     private let bits = Atomic<UInt>(0)
 
     private static let used: UInt = 1

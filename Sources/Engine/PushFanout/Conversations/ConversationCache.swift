@@ -4,8 +4,7 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Conversations by index, within a limit of bytes, evicted by the CLOCK algorithm. Any thread may
-/// use it.
+/// Conversations by index, evicted by the CLOCK algorithm. Any thread may use it.
 ///
 /// SAFETY: slots retain their entries and are written under the lock of ``state``. A replaced entry
 /// is released when no reader can hold its address.
@@ -16,13 +15,13 @@ internal import Synchronization
   private let readGuard = ReadGuard()
   private nonisolated(unsafe) let chunks: UnsafeMutablePointer<Atomic<UInt>>
   private let state = Lock(State())
-  /// The last version whose changes were delivered, or are being delivered.
+  /// The last version whose delivery began.
   private let delivered: Atomic<UInt64>
   let byteLimit: Int
   /// See ``CachedConversation/countedPerMessageLimit``.
   let countedPerMessageLimit: Int
-  /// Conversations of up to this many members have no entry: their keys are read in the tables. A
-  /// larger one gets an entry with its second message. If 0, every conversation has one.
+  /// Conversations of up to this many members have no entry. A larger one gets one with its second
+  /// message, or with the first if this is 0.
   let readFromTablesLimit: Int
 
   private struct State {
@@ -65,14 +64,14 @@ internal import Synchronization
 
   // MARK: Finding
 
-  /// Nil for none. The storage then retains the entry, which counts no reference if it did already.
+  /// Nil for none. The storage retains the entry, which costs nothing if it did already.
   @inline(__always)
   func find(
     _ target: borrowing ConversationTarget, _ storage: AnswerStorage
   ) -> Unmanaged<CachedConversation>? {
     guard let slot = unsafe slot(of: target.conversation) else { return nil }
     guard case .entry(let first) = unsafe slot.pointee.load() else { return nil }
-    // The storage's own entry cannot be freed, so its address is unambiguous.
+    // The storage's entry cannot be freed and its address reused.
     if unsafe storage.holds(first), target.kind != .ultraGroup {
       return unsafe first._withUnsafeGuaranteedRef { Self.use($0, target) } ? first : nil
     }
@@ -105,7 +104,7 @@ internal import Synchronization
     return true
   }
 
-  /// - Parameter message: each message's conversation, and the member's relative position, 0 to 1.
+  /// - Parameter message: a conversation, and the member's relative position, 0 to 1.
   @inline(__always)
   func prefetchKeys(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
     readGuard.reading {
@@ -159,8 +158,7 @@ internal import Synchronization
 
   // MARK: Storing
 
-  /// Replaces the entry of the same conversation and channel. An entry is refused if it does not
-  /// fit or was built on an earlier version.
+  /// Replaces the same channel's entry. Refuses one that does not fit or has an earlier version.
   func store(_ made: CachedConversation, number: UInt64) {
     let size = unsafe made.byteLimit
     guard size <= byteLimit, delivered.load(ordering: .sequentiallyConsistent) == number else {
@@ -184,7 +182,7 @@ internal import Synchronization
       if next.hasEntry { made.next.store(next) }
       _ = unsafe Unmanaged.passRetained(made)
       unsafe slot.pointee.store(Slot(made))
-      // A delivery that began before the store may have missed the entry.
+      // An earlier delivery may have missed the entry.
       if delivered.load(ordering: .sequentiallyConsistent) == number {
         made.isOpen.store(true, ordering: .sequentiallyConsistent)
       } else {
@@ -254,7 +252,7 @@ internal import Synchronization
   }
 
   private func evict(_ size: Int, _ state: inout State, _ released: inout [CachedConversation]) {
-    // Evicts more than needed, as each eviction waits for readers.
+    // More than needed, as each eviction waits for readers.
     let wanted = byteLimit - max(size, byteLimit / 64)
     while state.byteCount > wanted, !state.entries.isEmpty {
       if state.hand >= state.entries.count { state.hand = 0 }
@@ -281,8 +279,7 @@ internal import Synchronization
 
   // MARK: Changes of settings
 
-  /// Called before the version is published. From then on no entries of earlier versions are
-  /// stored.
+  /// Called before the version is published. Earlier entries are refused from then on.
   ///
   /// - Returns: false if the caller has to remove all entries.
   /// - Complexity: O(memberships of the users whose own settings changed).
@@ -296,7 +293,7 @@ internal import Synchronization
     for entry in entries where entry.conversation == SettingsLog.everywhere {
       memberships.prefetch(entry.user)
     }
-    // Entries are delivered in batches so that their cache misses overlap.
+    // In batches, so that cache misses overlap.
     var found: [SettingsLog.Entry] = []
     func deliverFound() {
       for entry in found {

@@ -1,6 +1,6 @@
 internal import Algorithms
 
-/// The instants at which members' keys change without an update: a mute ends, a membership begins.
+/// When members' keys change without an update: a mute ends, a membership begins.
 struct EventLog {
   struct Event {
     /// Milliseconds since the epoch.
@@ -23,10 +23,9 @@ struct EventLog {
   private(set) var floor = Int64.min
   /// The number of changes of ``events``.
   private(set) var revision: UInt = 0
-  /// The ranks of all events, ascending; empty until a member's settings change.
+  /// Of all events, ascending; empty until settings change.
   private var ranks: [UInt32] = []
-  /// The positions in ``events`` of those that do not begin a membership, ascending; nil until
-  /// asked for.
+  /// Where ``events`` do not begin a membership, ascending; nil until asked for.
   private var memberEvents: [Int]?
 
   init() {}
@@ -70,7 +69,7 @@ struct EventLog {
     return events[low..<high].partitioningIndex { $0.at > now }
   }
 
-  /// - Returns: the positions of the events in between, and whether the instant is later.
+  /// - Returns: the positions in between, and whether the instant is later.
   mutating func move(to count: Int, at now: Int64) -> (events: Range<Int>, isLater: Bool) {
     let before = passed
     (passed, self.now) = (count, now)
@@ -87,7 +86,7 @@ struct EventLog {
     return keys
   }
 
-  /// Starts of memberships are left out: before them nothing is suppressed.
+  /// Excludes starts of memberships, before which nothing is suppressed.
   ///
   /// - Complexity: O(log events + result), O(events) the first time.
   mutating func laterMembers() -> some Sequence<UInt32> {
@@ -114,13 +113,13 @@ struct EventLog {
 }
 
 extension EventLog {
-  /// New events of members whose settings changed.
+  /// New events of changed members.
   ///
-  /// Presence changes keys but not instants, so most events are replaced in place.
+  /// Most are replaced in place, as presence changes keys but no instants.
   struct Replacement {
     /// Events that are not in the log yet.
     var listed: [Event] = []
-    /// The ranks whose earlier events are to be removed, ascending.
+    /// Ranks whose earlier events are removed, ascending.
     fileprivate var stale: [UInt32] = []
   }
 

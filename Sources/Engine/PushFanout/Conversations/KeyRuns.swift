@@ -1,17 +1,16 @@
 internal import Algorithms
 
-/// The number of members with each key, in the order of keys.
+/// The number of members by key, in the order of keys.
 struct KeyRuns {
   private(set) var keys: [UInt32] = []
   private(set) var counts: [UInt32] = []
   private(set) var isMade = false
 
-  /// Whether there are too many different keys for runs.
+  /// Whether keys are too different for runs.
   private(set) var isRefused = false
 
   /// - Parameters:
-  ///   - all: the keys of all members.
-  ///   - others: keys that members will have, inserted in advance.
+  ///   - others: keys to insert in advance.
   ///   - limit: the most runs that are worth their memory.
   /// - Complexity: O(members + others).
   mutating func make(
@@ -65,7 +64,7 @@ struct KeyRuns {
     for index in keys.indices { body(MemberKey(bits: keys[index]), counts[index]) }
   }
 
-  /// Calls `body` only with the keys of one schedule or pattern.
+  /// Only the keys of a schedule or pattern.
   @inline(__always)
   func forEach(of schedule: UInt32, _ body: (MemberKey, UInt32) -> Void) {
     let first = MemberKey(schedule: schedule, base: 0).bits
@@ -78,7 +77,7 @@ struct KeyRuns {
 }
 
 extension [UInt32] {
-  /// Sorts by eleven bits at a time, least significant first.
+  /// Eleven bits at a time, least significant first.
   fileprivate consuming func sortedByDigits() -> [UInt32] { sortedByDigits { $0 } }
 
   /// Equal keys keep the order of ascending elements.
@@ -104,29 +103,29 @@ extension [UInt32] {
   }
 }
 
-/// Runs of keys with a date's patterns in place of schedules, which are far fewer.
+/// Runs of keys with patterns in place of schedules, which are far fewer.
 struct PatternRuns {
-  /// How many counts come before runs are made, as making them takes longer.
+  /// Counts before runs are made, which takes longer.
   static let countsBefore = 8
 
-  /// The transitions that define the patterns; nil if no runs are made.
+  /// The transitions with these patterns; nil for none.
   private var transitions: QuietTransitions?
   var runs = KeyRuns()
-  /// How often members were counted where runs would have served.
+  /// Counts where runs would have served.
   var recounts = 0
 
   init() {}
 
   init(_ transitions: QuietTransitions) { self.transitions = transitions }
 
-  /// Whether they are made, or refused, for a date's transitions.
+  /// Runs may also have been refused.
   func isOf(_ transitions: QuietTransitions) -> Bool { self.transitions?.id == transitions.id }
 
   func runs(of transitions: QuietTransitions) -> KeyRuns? {
     isOf(transitions) && runs.isMade ? runs : nil
   }
 
-  /// A member's key with the pattern; nil for a schedule that was added later.
+  /// With the pattern; nil for a schedule added later.
   func key(_ key: MemberKey) -> MemberKey? { transitions?.patternKey(key) }
 
   mutating func move(from before: MemberKey, to after: MemberKey) {

@@ -1,12 +1,12 @@
 internal import PushModel
 internal import QuietTime
 
-/// A conversation with the records and rules that its members' states depend on.
+/// A conversation with all that its members' states depend on.
 struct ConversationTarget {
   let conversation: UInt32
   let row: ConversationRow
   let kind: ConversationKind
-  /// The conversation whose members are the recipients: itself, or a thread's parent.
+  /// The conversation itself, or a thread's parent.
   let members: UInt32
   let memberRow: ConversationRow
   /// Empty except in ultra groups.
@@ -28,13 +28,13 @@ struct ConversationTarget {
     appRevision = tables.appRevision
   }
 
-  /// Changes with the conversation's members, and differs between conversations; never 0.
+  /// Changes with the members, and differs between conversations; never 0.
   var membershipVersion: UInt64 { (UInt64(members) + 1) << 32 | UInt64(memberRow.revision) }
 }
 
-/// A member's settings from which the class follows at any instant.
+/// The settings of a member.
 struct MemberOverrides {
-  /// The class after the membership starts, without a mute.
+  /// Without a mute, after the membership starts.
   var member: MemberClass
   /// Milliseconds since the epoch, 0 for none.
   var since: Int64
@@ -46,7 +46,7 @@ struct MemberOverrides {
   }
 }
 
-/// Computes members' keys from the tables, one member at a time.
+/// Computes single members' keys from the tables.
 struct MemberResolver {
   let version: EngineVersion
 
@@ -54,7 +54,7 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// - Parameter known: the probable rank; an invalid one is replaced by an estimate.
+  /// - Parameter known: the probable rank; estimated if invalid.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
     if known < row.count {

@@ -31,8 +31,7 @@ public struct FanoutResult: Sendable {
   var senderState: UInt8 = 0
   var instant: Int64 = 0
   var threads = 1
-  /// Users of memberships and ids of the version. ``storage`` retains it, so reading them counts no
-  /// reference.
+  /// Of the version, which ``storage`` retains, so that reading counts no reference.
   var memberUsers = PagedTable<UInt32>()
   var ids = IDReader()
   var filter: DeviceFilter?
@@ -174,8 +173,7 @@ public struct FanoutResult: Sendable {
       .state(phases, conversation.stateByBase)
   }
 
-  /// All members' states in the order of users, valid until the next message; nil for an empty
-  /// result.
+  /// In the order of users, valid until the next message; nil for an empty result.
   ///
   /// - Complexity: O(1), but O(members) the first time for more than
   ///   ``CachedConversation/countedPerMessageLimit`` members and an interval without transitions.
@@ -251,8 +249,8 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Covers all ranks, on several threads if very many. All ranges but the last have a power of two
-  /// ranks.
+  /// All ranges but the last have a power of two ranks. Several threads are used if there are very
+  /// many.
   private func forEachPiece(_ body: @Sendable (Range<Int>) -> Void) {
     // Smaller conversations take less time than waking a thread: about 1 ns for 30 members.
     let size = 1 << 18

@@ -93,7 +93,7 @@ public import PushModel
 
   // MARK: Ahead
 
-  /// Finds users, prefetches for earlier ones, and releases still earlier ones to be read.
+  /// Finds users, and prefetches for earlier ones.
   ///
   /// - Returns: whether there are users to read.
   @inline(never)

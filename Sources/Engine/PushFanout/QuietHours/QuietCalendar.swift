@@ -6,10 +6,8 @@ internal import Synchronization
 
 /// The quiet hours of an app's schedules, date by date.
 ///
-/// A date's transitions are made from its bitmaps. Daily schedules have the same transitions while
-/// zones keep their offsets, so few dates of a year are computed.
-///
-/// Any thread may ask for any instant; no answer depends on earlier ones.
+/// Daily schedules have the same transitions while zones keep their offsets, so few dates of a year
+/// are computed from bitmaps. Any thread may ask for any instant.
 final class QuietCalendar: Sendable {
   private struct Day {
     let day: Int64

@@ -13,8 +13,8 @@ internal import Algorithms
   let calendar: Int
   /// Of the date.
   let transitions: QuietTransitions
-  /// For each schedule, then for each pattern, its phase as in
-  /// ``UserClass/init(level:quiet:reach:)``, or ``StateRules/refusedPhase``.
+  /// Phases of schedules, then of patterns, as in ``UserClass/init(level:quiet:reach:)``, or
+  /// ``StateRules/refusedPhase``.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
   @inline(__always)
@@ -56,10 +56,10 @@ internal import Algorithms
   var day: Int64 { from / 86_400_000 }
 }
 
-/// The transitions of all schedules on a UTC date, in the order of time.
+/// The transitions of a UTC date, in the order of time.
 ///
-/// Schedules with the same phases all day share a *pattern*: tens of thousands of schedules, in all
-/// zones, have about a thousand.
+/// Schedules with the same phases all day share a *pattern*: tens of thousands of schedules have
+/// about a thousand.
 struct QuietTransitions: Sendable {
   /// A pattern with its phases before and after a transition.
   struct Entry: Sendable {
@@ -72,13 +72,13 @@ struct QuietTransitions: Sendable {
   private(set) var patterns: [UInt32] = []
   /// At midnight, by pattern.
   private(set) var first: [UInt8] = []
-  /// The seconds of the date with transitions, ascending, without duplicates.
+  /// Seconds of the date, ascending, without duplicates.
   private(set) var instants: [Int32] = []
-  /// The number of entries before each instant and before the end.
+  /// Entries before each instant and the end.
   private(set) var starts: [Int] = [0]
   private(set) var entries: [Entry] = []
-  /// The seconds around the date in which all zones keep their offsets, so that other dates have
-  /// the same transitions; nil if there are none, or a schedule depends on the weekday.
+  /// The seconds in which all zones keep their offsets, so that other dates have the same
+  /// transitions; nil if there are none, or a weekday matters.
   var even: Range<Int64>?
   /// Transitions with the same number give schedules that both have the same patterns.
   var id = 0
@@ -87,8 +87,7 @@ struct QuietTransitions: Sendable {
 
   var patternCount: Int { first.count }
 
-  /// The entries from one instant of the date to another, in milliseconds since the epoch, in
-  /// either order.
+  /// The entries between two instants in either order, in milliseconds since the epoch.
   func entries(between one: Int64, and other: Int64) -> ArraySlice<Entry> {
     let (from, to) = (entryCount(upTo: min(one, other)), entryCount(upTo: max(one, other)))
     return entries[from..<to]

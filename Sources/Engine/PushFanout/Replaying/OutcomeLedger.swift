@@ -1,10 +1,10 @@
-/// How often each member got each pair of outcomes, on two timelines with different settings.
-/// The cost of a message does not depend on the number of members.
+/// How often each member got each pair of outcomes, on two timelines with different settings. The
+/// cost of a message does not depend on the number of members.
 ///
-/// Members in a pair of states get the same outcomes, so messages are counted by their tables of
-/// outcomes. What a member got is the difference of these counts since the member entered the pair
-/// (an *epoch*). It is given out when the member leaves the pair or the ledger is closed. Outcomes
-/// of senders and mentioned users are given out at once.
+/// Members in a pair of states get the same outcomes, so messages are counted by table of outcomes.
+/// What a member got is the difference of these counts since it entered the pair (an *epoch*),
+/// given out when it leaves the pair or the ledger is closed. Outcomes of senders and mentioned
+/// users are given out at once.
 ///
 /// A conversation that is the same on both sides has a ledger of one side.
 ///
@@ -50,7 +50,7 @@ package struct OutcomeLedger {
   private var epochs: [UInt32] = []
   private var starts = [0, 0]
   private var epochOf: [UInt32]
-  /// Whether a message followed the beginning of the last epoch.
+  /// Whether the last epoch has a message.
   private var hasNewCounts = false
 
   init(

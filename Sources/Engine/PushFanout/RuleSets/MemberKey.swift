@@ -14,8 +14,7 @@ struct MemberKey: BitwiseCopyable, Equatable {
   @inline(__always)
   init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
 
-  /// The key of a member who is resolved from the tables; its state is ``StateRules/absent`` in any
-  /// phase.
+  /// For a member resolved from the tables; ``StateRules/absent`` in any phase.
   static let unresolved = MemberKey(bits: 0)
 
   /// No stored key has the base of ``unresolved``.
@@ -57,8 +56,7 @@ struct MemberKey: BitwiseCopyable, Equatable {
     self.count = count
   }
 
-  /// A key that another thread has just changed may name a later schedule; the reader then discards
-  /// the state.
+  /// A key just changed may name a later schedule; the reader then discards the state.
   @inline(__always)
   subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
 

@@ -5,8 +5,8 @@ struct RongCloudMessageClass {
   /// How the message mentions a recipient.
   enum Mention: Int { case plain = 0, me, everyone }
 
-  /// Level and scope where the user has set nothing: those of the ultra group, the App Key or the
-  /// default.
+  /// The level where the user has set none: that of the ultra group, the App Key or the default
+  ///
   struct Fallback: Hashable {
     var level: NotificationLevel
     var scope: Scope
@@ -170,7 +170,6 @@ extension MentionedUsers {
 }
 
 extension RongCloudOptions {
-  /// The phase of quiet hours that let a level through.
   func quiet(_ level: NotificationLevel) -> UserClass.Quiet {
     switch level {
     case .blocked: .blocked

@@ -11,7 +11,7 @@ extension RuleSet {
     }
   }
 
-  /// Which of eight slots holds the rules of a kind of conversation.
+  /// The slot, of eight, of a kind's rules.
   @inline(__always)
   func stateRulesSlot(for kind: ConversationKind) -> Int {
     switch self {
@@ -22,7 +22,7 @@ extension RuleSet {
 }
 
 extension AppSettings {
-  /// The age limit of a pushed message, in milliseconds; nil for none.
+  /// The age limit in milliseconds; nil for none.
   var expireMilliseconds: Int64? {
     switch rules {
     case .easemob: easemob.expireMilliseconds  // E-69

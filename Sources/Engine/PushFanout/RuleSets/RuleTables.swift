@@ -52,8 +52,8 @@ final class RuleTables: Sendable {
     return AtomicLazy.store(StateRules.make(app, kind), in: kinds[slot])
   }
 
-  /// A hash of the bases of all kinds of conversations with stored keys, so that no program with
-  /// other bases reads them. Never 0.
+  /// A hash of the bases that stored keys use, so that programs with other bases do not read them.
+  /// Never 0.
   ///
   /// - Complexity: that of creating the rules, the first time.
   var mark: UInt64 {
@@ -73,7 +73,7 @@ final class RuleTables: Sendable {
   }
 }
 
-/// A table for each code that maps every member's state to it.
+/// Uniform tables of states, by code.
 @safe private final class UniformCodes: Sendable {
   // SAFETY: written by `init`, read only from then on, freed by `deinit`.
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>

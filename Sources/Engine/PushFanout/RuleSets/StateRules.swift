@@ -2,12 +2,11 @@ internal import PushModel
 
 /// The rules, evaluated for every possible state.
 ///
-/// A *state* is a set of pairs of a user's and a member's class with the same outcome for every
-/// message. At most 230 occur, whatever the options, so it fits a byte. A table of 256 bytes maps
-/// states to codes for each class of message.
+/// A *state* stands for pairs of a user's and a member's class with the same outcome for every
+/// message. At most 230 occur, so it fits a byte. Each class of message has a table of 256 codes by
+/// state.
 ///
-/// A *base* is a set of pairs without quiet hours that have the same state in every phase of the
-/// user's schedule.
+/// A *base* stands for pairs without quiet hours that have the same state in every phase.
 @safe final class StateRules: Sendable {
   /// Not yet a member; the code is always 0, not a recipient.
   static let absent: UInt8 = 0
@@ -30,7 +29,6 @@ internal import PushModel
   /// - Parameters:
   ///   - telling: classes of message that distinguish any two states.
   ///   - lastPhase: 1 or 3.
-  ///   - isPossible: whether a pair of classes can occur.
   init(
     tableCount: Int, telling: [Int], lastPhase: UInt8,
     isPossible: (UserClass, MemberClass) -> Bool,

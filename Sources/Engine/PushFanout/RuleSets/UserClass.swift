@@ -44,7 +44,7 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   private init(bits: UInt8) { self.bits = bits }
 
-  /// - Parameter level: a raw value.
+  /// - Parameter level: the raw value of a level.
   @inline(__always)
   init(level: UInt8, quiet: UInt8 = 0, reach: Reach = .device) {
     bits = level | quiet << Self.quietShift | reach.rawValue << Self.reachShift
