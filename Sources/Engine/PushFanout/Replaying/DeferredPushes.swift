@@ -6,14 +6,14 @@ internal import Synchronization
 
 /// Finds when suppressed members would get a push, if no settings changed.
 ///
-/// Without mutes or grace periods, the member's key tells: it is the first later level of the
-/// schedule at which the message pushes.
+/// Without mutes or grace periods, this is the first later level of the member's schedule at which
+/// the message pushes.
 struct DeferredPushes {
   private var calendar = 0
   /// The prepared instant, in seconds.
   private var now: Int64 = -1
-  /// By schedule: the next transition in seconds, ``unknown`` until asked for, and the level from
-  /// then on as in ``SchedulePhases/phases``.
+  /// By schedule: when the next transition is, in seconds, ``unknown`` until asked for, and the
+  /// level from then on.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
@@ -45,7 +45,7 @@ struct DeferredPushes {
     }
   }
 
-  /// A schedule's next transition after the prepared instant, in seconds.
+  /// In seconds.
   mutating func nextTransition(of index: Int, _ version: EngineVersion) -> Int64 {
     if index == 0 { return Self.never }
     if nextTransitions[index] <= now { find(index, version) }
@@ -85,8 +85,8 @@ struct DeferredPushes {
     return (second * 1000, code)
   }
 
-  /// Calls `body` with each other level of a schedule and when it first begins, in seconds since
-  /// the epoch, until it returns false.
+  /// Calls `body` with each other level and its first second since the epoch, until it returns
+  /// false.
   private mutating func forEachLaterLevel(
     of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
@@ -155,8 +155,8 @@ extension CachedConversation {
     return guarded.withLock { $0.events.laterMembers().contains(UInt32(rank)) }
   }
 
-  /// The members with events after the keys' instant, and numbers that change with them; nil if the
-  /// numbers are still these.
+  /// The members with events after the keys' instant, and numbers that change with them; nil if
+  /// they have not changed.
   ///
   /// - Complexity: O(later events of members), O(events) the first time.
   func laterEvents(

@@ -40,20 +40,17 @@ package struct OutcomeDifferences {
 }
 
 extension FanoutTimeline {
-  /// Whether the last message went to few members or nobody, so that they are counted one by one.
+  /// Whether the last message went to few members or nobody, who are counted one by one.
   package var isCountedByMember: Bool {
     result.memberCount <= CachedConversation.readFromTablesLimit || result.storage.isFromTables
   }
 
-  /// Adds the message decided last to its conversation's ledger, and its differences from another
-  /// timeline.
+  /// Adds the last message to its conversation's ledger, and its differences from another timeline.
   ///
   /// - Precondition: ``isCountedByMember`` is false on both sides.
-  ///
   /// - Parameters:
-  ///   - ledger: the conversation's; nil for none yet. One of other members or settings is closed
-  ///     and replaced.
-  ///   - other: the timeline that decided the message for B.
+  ///   - ledger: nil for none yet. One of other members or settings is closed and replaced.
+  ///   - other: the timeline of B.
   ///   - members: nil if both sides have the same, who are called by their indices.
   ///   - mentions: the mentioned members of A; asked for when pushes are lost.
   ///   - emit: called with what members got.

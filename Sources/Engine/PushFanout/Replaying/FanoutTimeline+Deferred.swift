@@ -90,7 +90,7 @@ extension FanoutTimeline {
       limit: expiry(message), named: named)
   }
 
-  /// The keys hold for the result's version and instant.
+  /// Has keys of the result's version and instant: it is built again if the kept one has others.
   func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
@@ -128,10 +128,8 @@ extension FanoutTimeline {
     }
   }
 
-  /// Follows the conversation's members to the message decided last.
-  ///
-  /// - Complexity: O(transitions + members that changed since its last message); O(members) the
-  ///   first time, and on another date.
+  /// - Complexity: O(transitions + members that changed since the conversation's last message);
+  ///   O(members) the first time, and on another date.
   func followed(
     _ conversation: CachedConversation, _ quiet: SchedulePhases
   ) -> (members: FollowedMembers, counting: FollowedMembers.Counting) {
@@ -169,7 +167,7 @@ extension FanoutTimeline {
       ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
   }
 
-  /// A filter is evaluated for each recipient (E-50), as devices do not change without an update.
+  /// A filter is evaluated for each (E-50), as devices do not change without an update.
   private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
     var named = deferring.named[...]
     for rank in 0..<result.memberCount where rank != result.sender {

@@ -18,7 +18,7 @@ public import PushModel
 
   var corrections: [OutcomeLedger.Correction] = []
 
-  /// Whether all large conversations are cached, as ledgers require, or only where that is faster.
+  /// Whether all large conversations are cached, as ledgers require.
   package var keepsLargeConversations = false
 
   /// The most bytes of cached conversations.
@@ -49,8 +49,7 @@ public import PushModel
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
-  /// Takes in who came online and went offline since the last message. The followed version need
-  /// not have these users.
+  /// Takes in presence since the last message. The followed version need not have these users.
   ///
   /// - Parameters:
   ///   - changes: in the order of time.
@@ -90,8 +89,8 @@ public import PushModel
     decider.decide(message, cache, into: &result)
   }
 
-  /// Writes all members' outcome codes for the message decided last, 0 for members who are not
-  /// recipients, in the order of ``decidedMembers``.
+  /// Writes all members' codes for the last message, 0 for members who are not recipients, in the
+  /// order of ``decidedMembers``.
   ///
   /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
   package func writeCodes(into output: inout [UInt8]) {
@@ -112,8 +111,7 @@ public import PushModel
     result.memberCount == 0 ? .max : result.target?.membershipVersion ?? .max
   }
 
-  /// The indices of the last message's conversation, and of the one whose members are its
-  /// recipients.
+  /// The last message's conversation, and the one whose members are its recipients.
   ///
   /// - Precondition: the message has members.
   package var decidedConversation: (index: UInt32, members: UInt32) {
@@ -122,12 +120,12 @@ public import PushModel
     return (result.conversation, isThread ? row.parent - 1 : result.conversation)
   }
 
-  /// A user's outcome of the message decided last; nil if the user is not a recipient.
+  /// Of the last message; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
 
-  /// A user's rank in a conversation; nil if the user is not a member.
+  /// Nil if the user is not a member.
   ///
   /// - Complexity: O(log members).
   package func rank(of user: Identifier, in conversation: Identifier) -> Int? {
@@ -138,8 +136,7 @@ public import PushModel
     return tables.rank(of: user, in: ConversationTarget(index, channel: "", tables).memberRow)
   }
 
-  /// The members that a message mentions by name, as distinct ranks, and whether it mentions
-  /// everyone.
+  /// The distinct ranks that a message mentions by name, and whether it mentions everyone.
   ///
   /// - Complexity: O(mentions log members).
   package func mentions(of message: Message) -> (ranks: [Int], everyone: Bool) {

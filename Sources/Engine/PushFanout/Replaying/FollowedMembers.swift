@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The states of a conversation's members at a timeline's last message, and sums over them.
+/// The members' states at a timeline's last message, and sums over them.
 ///
 /// A member whose key or pattern changes is moved from one sum to another.
 ///
@@ -37,10 +37,10 @@ internal import Synchronization
     }
   }
 
-  /// How often all members are read before they are sorted.
+  /// How often all members are read before sorting.
   private static let readsBeforeSorting = 8
 
-  /// Looking up one member costs as much as reading this many in order.
+  /// Reads in order that cost as much as one look-up.
   private static let lookUpCost = 16
 
   private(set) var states: [UInt8]
@@ -49,10 +49,10 @@ internal import Synchronization
   private var changedKeys: [KeyChange] = []
   /// Whether changes were too many to keep.
   private var isOutdated = false
-  /// Ranks whose state changed since last taken, with repetitions; nil if nobody asks.
+  /// Since last taken, with repetitions; nil if nobody asks.
   private var changedStates: [UInt32]?
-  /// Ranks by pattern, and the end of each pattern's; empty until worth it. ``moved`` has ranks
-  /// whose schedule has changed since.
+  /// Ranks by pattern, and the ends; empty until worth it. ``moved`` has ranks whose schedule has
+  /// changed since.
   private var ranks: [UInt32] = []
   private var ends: [Int] = []
   private var moved: [UInt32] = []
@@ -134,7 +134,7 @@ internal import Synchronization
     }
   }
 
-  /// Calls `body` with states that may have changed since the last call, or with all.
+  /// Includes all states that changed since the last call.
   func takeChangedStates(all: Bool, _ body: (_ rank: Int, _ state: UInt8) -> Void) {
     let count = changedStates?.count ?? 0
     if all || changedStates == nil {
@@ -245,14 +245,14 @@ internal import Synchronization
     for rank in moved { look(rank) }
   }
 
-  /// Whether looking up the members of patterns with transitions is faster than reading all.
+  /// Whether looking members up is faster than reading all.
   private func areFew(since before: SchedulePhases) -> Bool {
     let transitions = quiet.transitions
     let count = transitions.entries(between: before.from, and: quiet.from).count
     return count * Self.lookUpCost < transitions.patternCount
   }
 
-  /// Whether members are sorted by a date's patterns; sorts them once worth it.
+  /// Sorts members by pattern once that is worth it.
   private func isSorted(
     _ transitions: QuietTransitions, _ conversation: CachedConversation
   ) -> Bool {

@@ -3,9 +3,9 @@ internal import PushSupport
 internal import QuietTime
 internal import Synchronization
 
-/// Counts pushes by the recipient's local hour, from the numbers by zone of ``FollowedMembers``.
+/// Counts pushes by the recipient's local hour.
 struct LocalPushes {
-  /// A zone's local hour, and the half-open interval in seconds in which it holds.
+  /// A zone's local hour, and the half-open interval of seconds in which it holds.
   private struct Clock {
     let table: ZoneTable
     var from: Int64 = 0
@@ -29,8 +29,8 @@ struct LocalPushes {
   private var clockOfSchedule: [Int] = []
   private var appRevision: UInt32 = 0
 
-  /// - Parameter zones: pushed members by zone; nil for an answer from the tables, or a device
-  ///   filter, which has codes of its own.
+  /// - Parameter zones: pushed members by zone; nil for an answer from the tables or a device
+  ///   filter.
   /// - Complexity: O(zones + corrections), or O(members).
   mutating func add(
     _ result: borrowing FanoutResult, _ zones: ZonePushes?, _ version: EngineVersion,
@@ -98,7 +98,7 @@ struct LocalPushes {
 }
 
 extension FanoutTimeline {
-  /// Adds the pushes of the message decided last to 24 numbers, by the recipient's local hour.
+  /// Adds the last message's pushes to 24 numbers, by local hour.
   ///
   /// The zone is the user's, else that of the user's quiet hours, else the app's.
   ///

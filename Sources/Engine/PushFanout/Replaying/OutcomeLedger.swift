@@ -15,7 +15,7 @@ package struct OutcomeLedger {
 
   /// The members of both sides.
   package struct Members {
-    /// The caller's names for the members of A, then for those only in B.
+    /// Names of the members of A, then of those only in B.
     let users: [UInt32]
     /// The index in ``users`` of each rank in B; nil if equal.
     let ranksOfB: [Int32]?
@@ -37,11 +37,11 @@ package struct OutcomeLedger {
   private let members: Members
   private var a: FollowedMembers
   private var b: FollowedMembers?
-  /// Each member's state in A, plus 256 times that in B.
+  /// By member, the state in A plus 256 times that in B.
   private var pairs: [UInt16]
-  /// The number of members by pair; only for two sides.
+  /// Members by pair; only for two sides.
   private var sizes: [(pair: UInt16, count: Int)] = []
-  /// For each table, the codes by state of A, then of B.
+  /// By table, codes by state of A, then of B.
   private var tables: [UInt8] = []
   private let width: (a: Int, b: Int)
   /// The number of messages by table.
@@ -99,7 +99,7 @@ package struct OutcomeLedger {
   private func give(_ member: Int, _ emit: Emit) {
     let epoch = Int(epochOf[member])
     let (start, known) = (starts[epoch], starts[epoch + 1] - starts[epoch])
-    // Tables that give a state the same outcome are emitted in one step.
+    // Tables with the same outcome are emitted in one step.
     var found: (a: UInt8, b: UInt8, count: UInt32) = (0, 0, 0)
     for table in counts.indices {
       let count = counts[table] - (table < known ? epochs[start + table] : 0)
@@ -240,7 +240,7 @@ struct DecidedConversation {
   let key: MemberListKey
 }
 
-/// Identifies a conversation's members and settings, and the app's.
+/// Equal for the same members and settings.
 struct MemberListKey: Equatable {
   let members: UInt64
   let conversation: UInt32
