@@ -70,7 +70,7 @@ public struct FanoutResult: Sendable {
   /// Creates an empty result, to be filled by ``Fanout/decide(_:on:memberLimit:into:)``.
   public init() {}
 
-  /// The number of the version; 0 for an empty result.
+  /// The number of the version that it was decided on; 0 for an empty result.
   public var version: UInt64 { engineVersion?.number ?? 0 }
 
   // MARK: Counts

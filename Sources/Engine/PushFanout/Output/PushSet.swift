@@ -13,6 +13,7 @@ public struct PushSet: Sequence, Sendable {
 
   /// Iterates over the indices of users.
   public struct Iterator: IteratorProtocol {
+    /// Retains what the cursor reads.
     private let storage: AnswerStorage
     private var cursor: RecipientCursor
 
@@ -83,7 +84,8 @@ public struct PushSet: Sequence, Sendable {
   }
 
   /// Calls `body` for each device that a push goes to, with the recipient and the UTF-8 ids of
-  /// both, in the order of users and of their devices. Who gets a push has at least one.
+  /// recipient and device, in the order of users and of their devices. Who gets a push has at least
+  /// one.
   ///
   /// ``forEachID(_:)`` says what the bytes are.
   ///
