@@ -35,6 +35,7 @@ struct EventLog {
     self.init(inOrder: events, at: now, after: floor)
   }
 
+  /// - Precondition: the events ascend.
   init(inOrder events: consuming [Event], at now: Int64, after floor: Int64 = .min) {
     passed = events.partitioningIndex { $0.at > now }
     self.events = events
