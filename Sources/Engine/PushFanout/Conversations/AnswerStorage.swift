@@ -1,39 +1,35 @@
 internal import QuietTime
 internal import Synchronization
 
-/// The memory of a ``FanoutResult``, reused for each message that is decided into it: the number of
-/// members in each state, the codes of states, the members that the message treats differently, and
-/// the states of all members.
+/// The reusable memory of a ``FanoutResult``.
 ///
-/// It retains what the result reads, so a reader retains nothing else.
-///
-/// SAFETY: written only by the thread that decides into the result, while uniquely referenced; the
-/// lazily made ``allStates`` is set atomically.
+/// SAFETY: only the thread that decides into the result writes, while it is uniquely referenced;
+/// ``allStates`` is set atomically.
 @safe final class AnswerStorage: @unchecked Sendable {
-  /// A member whose outcome differs from that of others in the same state.
+  /// A member whose outcome differs from others in its state.
   struct Correction: BitwiseCopyable {
     var rank: UInt32
     var code: UInt8
     var state: UInt8
   }
 
-  /// 256 numbers.
+  /// 256 numbers of members, by state.
   let histogram: UnsafeMutablePointer<UInt32>
-  /// The outcome code by state: 256 bytes of the version's rules, or the message's own.
+  /// 256 outcome codes, of the version or the message, by state.
   @exclusivity(unchecked) var codes: UnsafePointer<UInt8>
   /// The ranks to look up, and the states found.
   @safe @exclusivity(unchecked) private var rankMemory = ReusedMemory<UInt32>()
   @safe @exclusivity(unchecked) private var stateMemory = ReusedMemory<UInt8>()
   @safe @exclusivity(unchecked) private(set) var rankCount = 0
-  /// The corrections, sorted by rank without duplicates.
+  /// Sorted by rank, without duplicates.
   @safe @exclusivity(unchecked) private var correctionMemory = ReusedMemory<Correction>()
   @safe @exclusivity(unchecked) private(set) var correctionCount = 0
-  /// The states of all members of a small conversation, which are stored as they are counted.
+  /// Only of a small conversation.
   @safe @exclusivity(unchecked) private var memberMemory = ReusedMemory<UInt8>()
   @safe @exclusivity(unchecked) private var memberCount = 0
-  /// A table of codes that is the message's own.
+  /// The message's own ``codes``.
   @safe @exclusivity(unchecked) private var codeMemory = ReusedMemory<UInt8>()
-  /// The version and the conversation of the last message, which often are those of the next too.
+  /// The next message often has the same.
   @safe @exclusivity(unchecked) var version: EngineVersion?
   @safe @exclusivity(unchecked) var conversation: CachedConversation? {
     didSet {
@@ -41,7 +37,7 @@ internal import Synchronization
         conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     }
   }
-  /// Whether the answer is from the keys in the tables, rather than from ``conversation``.
+  /// Whether the tables were read, not ``conversation``.
   @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private var conversationAddress: UInt = 0
@@ -53,12 +49,12 @@ internal import Synchronization
       scheduleCount = quiet?.count ?? 0
     }
   }
-  /// What ``quiet`` holds for, so that looking counts no reference.
+  /// Copied from ``quiet``, as reading it counts a reference.
   @safe @exclusivity(unchecked) private var from: Int64 = 0
   @safe @exclusivity(unchecked) private var until: Int64 = 0
   @safe @exclusivity(unchecked) private var calendar = 0
   @safe @exclusivity(unchecked) private var scheduleCount = 0
-  /// The address of the ``MemberStates`` of a larger conversation; 0 until asked for.
+  /// The address of ``MemberStates``; 0 until asked for.
   private let allStates = Atomic<UInt>(0)
 
   init() {
@@ -77,13 +73,12 @@ internal import Synchronization
     codeMemory.free()
   }
 
-  /// Whether ``conversation`` is an entry of a cache.
   @inline(__always)
   func holds(_ entry: Unmanaged<CachedConversation>) -> Bool {
     unsafe UInt(bitPattern: entry.toOpaque()) == conversationAddress
   }
 
-  /// The reader of an instant, if ``quiet`` holds for it and for the version.
+  /// Nil unless ``quiet`` holds for the instant and the version.
   @inline(__always)
   func reader(at now: Int64, _ version: EngineVersion) -> ConversationReader? {
     guard from <= now, now < until, calendar == version.tables.calendarID,
@@ -92,7 +87,6 @@ internal import Synchronization
     return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
-  /// Begins another message.
   func reset() {
     rankCount = 0
     correctionCount = 0
@@ -107,7 +101,6 @@ internal import Synchronization
   var ranks: UnsafeMutablePointer<UInt32> { unsafe rankMemory.start }
   var states: UnsafeMutablePointer<UInt8> { unsafe stateMemory.start }
 
-  /// Adds a rank to look up.
   func add(_ rank: Int) {
     rankMemory.reserve(rankCount + 1, keeping: rankCount)
     stateMemory.reserve(rankCount + 1)
@@ -115,7 +108,6 @@ internal import Synchronization
     rankCount += 1
   }
 
-  /// Sorts the ranks and removes duplicates.
   func sortRanks() {
     guard rankCount > 1 else { return }
     var all = unsafe UnsafeMutableBufferPointer(start: ranks, count: rankCount)
@@ -130,19 +122,18 @@ internal import Synchronization
 
   // MARK: Corrections
 
-  /// The corrections, as an array that is only valid until the next message.
+  /// Valid until the next message.
   var corrections: UnsafeBufferPointer<Correction> {
     unsafe UnsafeBufferPointer(start: correctionMemory.memory, count: correctionCount)
   }
 
-  /// Adds the correction of a member behind those before.
+  /// Corrections have to be added in the order of ranks.
   func add(_ correction: Correction) {
     correctionMemory.reserve(correctionCount + 1, keeping: correctionCount)
     unsafe correctionMemory.start[correctionCount] = correction
     correctionCount += 1
   }
 
-  /// Replaces all corrections, and the codes by some that are the message's own.
   func replace(_ corrections: [Correction], _ code: (UInt8) -> UInt8) {
     correctionCount = 0
     for correction in corrections { add(correction) }
@@ -153,20 +144,16 @@ internal import Synchronization
 
   // MARK: All members
 
-  /// Memory for the states of all members of a small conversation.
   func makeMemberStates(_ count: Int) -> UnsafeMutablePointer<UInt8> {
     memberMemory.reserve(max(count, 1))
     memberCount = count
     return unsafe memberMemory.start
   }
 
-  /// Says that no states were stored after all.
   func forgetMemberStates() { memberCount = 0 }
 
-  /// The states of all members, in the order of users; `make` is called for those of a larger
-  /// conversation the first time.
-  ///
-  /// They live until the next message.
+  /// In the order of users, valid until the next message. A larger conversation calls `make` the
+  /// first time.
   ///
   /// - Precondition: the conversation has members.
   func memberStates(_ make: () -> MemberStates) -> UnsafePointer<UInt8> {
@@ -177,32 +164,30 @@ internal import Synchronization
     return unsafe UnsafePointer(AtomicLazy.store(make(), in: allStates).bytes)
   }
 
-  /// The state of a member of a small conversation; nil for a larger one.
+  /// A member's state; nil in a larger conversation.
   func state(ofMember rank: Int) -> UInt8? {
     rank < memberCount ? unsafe memberMemory.start[rank] : nil
   }
 
-  /// Counts a member in another state.
   @inline(__always)
   func move(_ rank: Int, from before: UInt8, to state: UInt8) {
     count(from: before, to: state)
     setState(state, ofMember: rank)
   }
 
-  /// Counts one member less in a state, and one more in another.
   @inline(__always)
   func count(from before: UInt8, to state: UInt8) {
     unsafe histogram[Int(before)] &-= 1
     unsafe histogram[Int(state)] &+= 1
   }
 
-  /// Changes the state of a member of a small conversation.
+  /// Has no effect in a larger conversation.
   func setState(_ state: UInt8, ofMember rank: Int) {
     if rank < memberCount { unsafe memberMemory.start[rank] = state }
   }
 }
 
-/// Memory that is used again, and grows when it is too small.
+/// Growing memory that is reused.
 ///
 /// SAFETY: freed explicitly; read only up to what was reserved.
 @safe struct ReusedMemory<Element: BitwiseCopyable> {
@@ -216,7 +201,6 @@ internal import Synchronization
     @inline(__always) get { unsafe memory.unsafelyUnwrapped }
   }
 
-  /// Makes room for so many elements, of which the first stay.
   @inline(__always)
   mutating func reserve(_ count: Int, keeping kept: Int = 0) {
     if count > capacity { grow(to: count, keeping: kept) }

@@ -4,15 +4,12 @@ internal import PushSupport
 internal import Synchronization
 
 extension CachedConversation {
-  /// From this many members on the work is split into pieces of ``pieceSize`` for several threads.
+  /// From this many members on, several threads build pieces.
   static let parallelSize = 1 << 15
   static let pieceSize = 1 << 14
-  /// How long before the instant of building events are kept, so that late messages can be decided:
-  /// two days, in milliseconds.
+  /// Events are kept for two days, in milliseconds, to decide late messages.
   private static let keptTime: Int64 = 2 * 86_400_000
 
-  /// What decides a conversation's members at an instant.
-  ///
   /// - Complexity: O(members).
   static func build(
     _ target: ConversationTarget, _ reader: ConversationReader, threads: Int,
@@ -47,8 +44,6 @@ extension CachedConversation {
     }
   }
 
-  /// Appends the events of a member after an instant.
-  ///
   /// - Returns: the member's key at `now`.
   func listEvents(
     _ rank: Int, of user: UInt32, _ overrides: MemberOverrides, _ resolver: MemberResolver,
@@ -75,7 +70,7 @@ extension CachedConversation {
   }
 }
 
-/// Sets the keys of a conversation that is being built, on several threads.
+/// Sets the keys of a new conversation, on several threads.
 private struct KeyFilling: Sendable {
   private let conversation: CachedConversation
   private let resolver: MemberResolver
@@ -89,15 +84,12 @@ private struct KeyFilling: Sendable {
     self.eventFloor = eventFloor
   }
 
-  /// Sets the keys of a range of members.
-  ///
-  /// - Returns: the members' events.
   func fill(_ ranks: Range<Int>) -> [EventLog.Event] {
     guard !ranks.isEmpty else { return [] }
     var events: [EventLog.Event] = []
     setStoredKeys(ranks)
     forgetOnline(ranks)
-    // Before the others are resolved: a stored key then means that the start is the only event.
+    // First, as a stored key's only event is the start.
     let absent = addStarts(ranks, &events)
     resolveUnresolved(ranks, &events)
     let keys = unsafe conversation.keys
@@ -108,12 +100,11 @@ private struct KeyFilling: Sendable {
     return events
   }
 
-  /// The keys, while no other thread knows of them.
+  /// Non-atomic access, while no other thread knows the keys.
   private var keys: UnsafeMutablePointer<UInt32> {
     unsafe UnsafeMutableRawPointer(conversation.keys).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// Copies the keys from the tables, or computes them if those there do not hold for the message.
   private func setStoredKeys(_ ranks: Range<Int>) {
     let target = conversation.target
     let keys = unsafe keys
@@ -133,7 +124,7 @@ private struct KeyFilling: Sendable {
     ) { unsafe keys[$0] = $1 }
   }
 
-  /// Has the keys of members who are online resolved: theirs in the tables are those of who is not.
+  /// Stored keys are those of offline users.
   private func forgetOnline(_ ranks: Range<Int>) {
     guard let online = resolver.version.online else { return }
     let start = Int(conversation.target.memberRow.start)
@@ -147,14 +138,12 @@ private struct KeyFilling: Sendable {
     }
   }
 
-  /// Adds the events of members with stored keys: the starts of their memberships.
-  ///
   /// - Returns: the ranks of those who are not yet members.
   private func addStarts(
     _ ranks: Range<Int>, _ events: inout [EventLog.Event]
   ) -> [Int] {
     let row = conversation.target.memberRow
-    // In a thread a record of its own may apply.
+    // In a thread, the member's own record may apply.
     guard conversation.target.kind != .thread, row.hasStart(after: eventFloor) else { return [] }
     let (users, packedMembers) = (resolver.tables.memberUsers, resolver.tables.packedMembers)
     let start = Int(row.start)
@@ -167,7 +156,7 @@ private struct KeyFilling: Sendable {
       cursor.advance(by: 1)
       guard record.isStart, record.value > eventFloor else { continue }
       rank = users.rank(ofFirstNotBelow: record.user, from: rank, in: row.range)
-      // Of another user, or replaced by a later record.
+      // The record may be another user's, or outdated.
       guard users[start + rank] == record.user,
         PackedMember(bits: packedMembers[start + rank]).hasOnlySince
       else { continue }
@@ -181,7 +170,6 @@ private struct KeyFilling: Sendable {
     return absent
   }
 
-  /// Resolves the keys that are not stored.
   private func resolveUnresolved(
     _ ranks: Range<Int>, _ events: inout [EventLog.Event]
   ) {
@@ -207,13 +195,11 @@ private struct KeyFilling: Sendable {
     }
   }
 
-  /// Sets the keys of members who are not resolved for another reason, and have their own record in
-  /// the thread.
+  /// Skips members who are resolved already.
   func fillOwn(_ events: inout [EventLog.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
     for slot in target.row.range {
       let user = tables.memberUsers[slot]
-      // Each member's events are listed once.
       guard let rank = tables.rank(of: user, in: target.memberRow) else { continue }
       let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
       if packed.hasOverrides || tables.packedUsers[Int(user)].hasMute || tables.hasOwnDevices(user)

@@ -3,14 +3,12 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Has the keys catch up with versions and instants, under the lock.
+/// Applies later versions and instants to the keys, under the lock.
 extension CachedConversation {
-  /// More events than this between the keys and an earlier reader, and the keys move back to its
-  /// instant.
+  /// Across more events than this, the keys move back to an earlier reader's instant.
   private static let farEvents = 4096
 
-  /// Brings the keys to a reader's version and instant, unless the version is earlier, or the
-  /// instant is by few events.
+  /// Does nothing for an earlier version, or an instant earlier by few events.
   func catchUp(to reader: ConversationReader, _ guarded: inout Guarded) {
     let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
@@ -18,7 +16,7 @@ extension CachedConversation {
     var position = moves(to: reader.now, guarded.events)
     guard hasPending || position != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
-    // First, as a change may add events before the instant.
+    // First, as changes may add earlier events.
     if hasPending {
       applyPending(number, MemberResolver(reader.version), &guarded)
       position = moves(to: reader.now, guarded.events)
@@ -29,7 +27,7 @@ extension CachedConversation {
     checkInDebugBuilds { checkInvariants(reader.version, guarded, .sample(number)) }
   }
 
-  /// How many events there are up to an instant, if the keys should move there.
+  /// Nil if the keys should not move.
   private func moves(to now: Int64, _ events: borrowing EventLog) -> Int? {
     let position = events.count(upTo: now)
     let isFar = events.passed - position > Self.farEvents
@@ -62,14 +60,13 @@ extension CachedConversation {
     applied.store(number, ordering: .relaxed)
     setPendingFrom(guarded)
     if ranks.isEmpty { return }
-    // Events may change though no key does; an answer for an earlier instant depends on them.
+    // Events may change even if no key does.
     revision.add(1, ordering: .acquiringAndReleasing)
     let row = target.memberRow
     var replacement = guarded.events.beginReplacement()
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
-      // Of a member with a stored key, the start is the only event; the settings before may have
-      // had others.
+      // A stored key's only event is the start; earlier settings may have had others.
       let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
       let stored = readsStoredKeys ? resolver.storedKey(of: user, Int(rank), target) : nil
       if let stored,
@@ -93,10 +90,7 @@ extension CachedConversation {
     guarded.events.finish(replacement)
   }
 
-  /// Applies the changes of presence of members whose keys are stored and who have no events: most
-  /// of them.
-  ///
-  /// No earlier version is asked for their keys, so they are not kept as applied.
+  /// No earlier version is asked for these members, so they are not noted as applied.
   private func applyPresence(
     _ number: UInt64, _ resolver: MemberResolver, _ tallied: inout [TalliedPhases],
     _ guarded: inout Guarded
@@ -124,9 +118,7 @@ extension CachedConversation {
     swap(&changes, &guarded.changes)
   }
 
-  /// Appends the start of the membership of a member with a stored key.
-  ///
-  /// - Returns: the key at the instant of the keys.
+  /// - Returns: the key at the log's instant.
   private func listStart(
     _ rank: UInt32, _ since: Int64, _ key: MemberKey, _ events: borrowing EventLog,
     _ listed: inout [EventLog.Event]
@@ -137,10 +129,7 @@ extension CachedConversation {
     return since > events.now ? key.absent : key
   }
 
-  /// Takes out the changes up to a version.
-  ///
-  /// - Returns: the ranks of the members that they concern, ascending, without duplicates; whether
-  ///   it is not only the presence of all of them that changed.
+  /// - Returns: distinct ranks, ascending, and whether more than presence changed.
   private func takePending(
     _ number: UInt64, _ resolver: MemberResolver, _ changes: inout PendingChanges
   ) -> (ranks: [UInt32], haveNewSettings: Bool) {
@@ -195,7 +184,7 @@ extension CachedConversation {
   ) {
     let before = self.key(rank)
     if before == key { return }
-    // First the revision: who reads the new key without the lock then sees that it is newer.
+    // First, so that readers without the lock see that the key is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe keys[rank].store(key.bits, ordering: .releasing)
     guarded.tallies.runs.move(from: before, to: key)
@@ -204,7 +193,7 @@ extension CachedConversation {
     while index < tallied.count {
       let (slot, phases) = (tallied[index].slot, tallied[index].phases)
       guard key.schedule < phases.count else {
-        // The phases may be freed here.
+        // This may free the phases.
         tallied.remove(at: index)
         setInterval(nil, slot, &guarded.tallies)
         continue

@@ -2,16 +2,13 @@ internal import PushModel
 internal import Synchronization
 
 extension CachedConversation {
-  /// Stops the process unless the keys examined are what a version's tables give at the instant of
-  /// the keys, tallies count them, and events and changes are in order.
-  ///
   /// - Precondition: the lock is held, and the keys have caught up with the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(
     _ version: EngineVersion, _ guarded: borrowing Guarded, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
-    // Keys of a snapshot are not computed again: its checksums are what is verified.
+    // Checksums verify a snapshot's keys.
     let isBuilt = version.tables.userIDs.mapping == nil
     for rank in scope.indices(below: isBuilt ? count : 0) {
       let expected = resolver.key(rank, target, at: guarded.events.now)
@@ -26,8 +23,6 @@ extension CachedConversation {
 }
 
 extension Tallies {
-  /// Stops the process unless runs and tallies count the keys of their conversation.
-  ///
   /// - Complexity: O(members).
   fileprivate func checkInvariants(_ conversation: CachedConversation) {
     let keys = (0..<conversation.count).map { conversation.key($0) }

@@ -4,16 +4,15 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Which version and instant are asked for.
+/// The version and the instant of a read.
 ///
-/// SAFETY: the phases and the references are valid as long as the version and the
-/// ``SchedulePhases``, which the caller retains. They are not retained here, as all threads would
-/// write their counts.
+/// SAFETY: the caller retains the version and the ``SchedulePhases``. They are not retained here,
+/// as all threads would write their reference counts.
 @safe struct ConversationReader {
   let number: UInt64
   /// Milliseconds since the epoch.
   let now: Int64
-  /// The quiet hours at ``now``, of all schedules of the version.
+  /// The phases of all schedules at ``now``.
   let phases: PhaseTable
   private let versionReference: Unmanaged<EngineVersion>
   private let quietReference: Unmanaged<SchedulePhases>
@@ -31,29 +30,27 @@ internal import Synchronization
   var quiet: SchedulePhases { unsafe quietReference.takeUnretainedValue() }
 }
 
-/// Which keys an answer was computed from.
+/// The keys that an answer was computed from.
 struct ReadStamp {
-  /// The ``CachedConversation/revision``.
+  /// ``CachedConversation/revision``.
   var revision: UInt
-  /// Whether the keys were those of the version and the instant, without exceptions.
+  /// Whether no correction was needed.
   var isExact: Bool
-  /// Whether the exceptions, if any, are events that were undone.
+  /// Whether all corrections were undone events.
   var isUndone = true
 }
 
 extension CachedConversation {
-  /// Counts the members in each state, and looks up the states of some.
+  /// Counts members by state, and looks up those of the answer's ranks.
   ///
-  /// - Returns: nil if the version or the instant is too early: the conversation has to be built
-  ///   for it.
+  /// - Returns: nil if the version or the instant is too early.
   /// - Complexity: O(states + ranks) if nothing changed; O(members) in a small conversation.
   @inline(__always)
   func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {
     readCurrent(reader, into: answer) ?? readLocked(reader, into: answer)
   }
 
-  /// Prefetches what ``read(_:into:)`` reads, for a member who stands at about a position from 0 to
-  /// 1.
+  /// `position` is relative to the number of members, 0 to 1.
   @inline(__always)
   func prefetchRead(of position: Double) {
     unsafe pk_prefetch(keys + Int(Double(count) * position))
@@ -61,7 +58,7 @@ extension CachedConversation {
     for rank in stride(from: 0, to: min(count, 64), by: 16) { unsafe pk_prefetch(keys + rank) }
   }
 
-  /// Reads without a lock; nil if something has to be applied first.
+  /// Nil if something has to be applied first.
   private func readCurrent(
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
@@ -111,7 +108,6 @@ extension CachedConversation {
     }
   }
 
-  /// Counts the members in each state, and stores the states if there is room for them.
   func countKeys(
     _ phases: PhaseTable, into histogram: UnsafeMutablePointer<UInt32>,
     states: UnsafeMutablePointer<UInt8>? = nil
@@ -152,9 +148,9 @@ extension CachedConversation {
     }
   }
 
-  /// Corrects an answer for an instant that is earlier than that of the keys by few events.
+  /// Undoes the events between an earlier instant and that of the keys.
   ///
-  /// - Returns: whether nothing had to be corrected.
+  /// - Returns: whether there were none.
   private func undoEvents(
     _ reader: ConversationReader, _ events: EventLog, into answer: AnswerStorage
   ) -> Bool {
@@ -167,7 +163,7 @@ extension CachedConversation {
         from: unsafe event.after.state(phases, stateByBase),
         to: unsafe event.before.state(phases, stateByBase))
     }
-    // Who has several events had the state before the first of them.
+    // A member with several events had the state before the first.
     if isSmall {
       for event in undone.reversed() {
         answer.setState(unsafe event.before.state(phases, stateByBase), ofMember: Int(event.rank))
@@ -181,8 +177,8 @@ extension CachedConversation {
     return false
   }
 
-  /// Corrects an answer for an earlier version: members that changed since, and those who have
-  /// events in between, are resolved from its tables.
+  /// Resolves members that changed later, or have events in between, from the earlier version's
+  /// tables.
   private func resolveChanged(
     _ reader: ConversationReader, _ guarded: borrowing Guarded, into answer: AnswerStorage
   ) -> Bool {
@@ -215,11 +211,9 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the keys have changed since. An answer of a
-  /// small conversation has them already.
+  /// Nil if the keys have changed since.
   ///
-  /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
-  ///   before.
+  /// - Complexity: O(members), on several threads if they are many; O(1) if asked for before.
   func states(
     _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {
@@ -241,7 +235,7 @@ extension CachedConversation {
     }
   }
 
-  /// The states at an instant that is earlier than that of the keys; nil for an earlier version.
+  /// Nil for an earlier version.
   private func earlierStates(
     _ stamp: ReadStamp, _ quiet: SchedulePhases, at now: Int64, threads: Int
   ) -> MemberStates? {

@@ -2,96 +2,90 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// What decides the members of a conversation, kept between messages: a ``MemberKey`` for each, in
-/// the order of users.
+/// The ``MemberKey`` of each member, kept between messages, in the order of users.
 ///
-/// A message needs the number of members in each state, and the states of its sender and of those
-/// it mentions. In a conversation of up to ``countedPerMessageLimit`` members the keys are read for
-/// each message. For larger ones a few *tallies* are kept, the numbers for as many instants. The
-/// log of transitions leads from one instant to another; the members of a schedule are counted by *runs*
-/// of equal keys, so that a transition costs as many steps as the schedule's members have
-/// different bases, however many members there are.
+/// Each message reads all keys of a conversation of up to ``countedPerMessageLimit`` members.
+/// Larger ones keep *tallies*: numbers of members by state, each for one interval. Transitions lead
+/// from one tally to another. *Runs* count equal keys, so a transition costs as many steps as its
+/// schedule has bases.
 ///
-/// Keys change when a change of settings that was delivered is applied, and at *events*: a mute
-/// ends, a membership begins. Both are applied by the first reader of a later version or instant.
-/// For a reader of an earlier one the members concerned are resolved from its own tables.
+/// Changes of settings and *events* (a mute ends, a membership begins) are applied by the first
+/// reader of a later version or instant. For earlier ones, the members concerned are resolved from
+/// the reader's tables.
 ///
-/// Readers of the latest version and instant take no lock: they compare ``sequence``, which is odd
-/// during a change, before and after reading.
+/// Readers of the latest version and instant take no lock: they compare ``sequence`` before and
+/// after.
 ///
-/// SAFETY: the arrays have ``count`` keys and, for each tally, ``StateRules/stateCount`` numbers.
-/// They are accessed atomically, written only under the lock of ``guarded``, and freed by
-/// `deinit`.
+/// SAFETY: the arrays have ``count`` keys and ``StateRules/stateCount`` numbers for each tally.
+/// They are accessed atomically, written only under the lock of ``guarded``, and freed by `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
-  /// Up to this many members, the keys are read for each message, unless tests ask for another
-  /// limit.
+  /// Up to this many members, each message reads all keys.
   static let countedPerMessageLimit = 512
   /// See ``ConversationCache/readFromTablesLimit``.
   static let readFromTablesLimit = 128
   static let tallyCount = 4
-  /// How many cache lines of an entry a message reads.
+  /// How many cache lines of an entry each message reads.
   static let prefetchedLines = 4
 
-  // What every message reads is in the first lines.
+  // Every message reads the first lines.
 
-  /// The revisions of ``target``.
+  /// Of ``target``.
   private let revisions: (row: UInt32, members: UInt32, app: UInt32)
   let isSmall: Bool
-  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
-  /// settings was missed.
+  /// Whether it is certain that no change was missed, so that readers may use it.
   let isOpen = Atomic<Bool>(false)
-  /// Whether it was used since the cache last looked for what to evict.
+  /// Whether it was used since eviction last passed it.
   let isUsed = Atomic<Bool>(true)
-  /// The cache's entry for another channel of the same conversation.
+  /// The same conversation's entry for another channel.
   let next = ConversationCache.AtomicSlot()
   let count: Int
   let keys: UnsafeMutablePointer<Atomic<UInt32>>
-  /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
+  /// A pointer, as reading it counts no reference.
   let stateByBase: UnsafePointer<UInt8>
 
-  /// Odd while keys, tallies or the numbers below are being changed.
+  /// Odd during a change of keys, tallies or the fields below.
   let sequence = Atomic<UInt>(0)
-  /// How often keys, or what their members' events are, were changed.
+  /// How often keys or events were changed.
   let revision = Atomic<UInt>(0)
-  /// The version of the keys: they hold from it until the version ``pendingFrom``.
+  /// The keys hold up to ``pendingFrom``, exclusively.
   let applied: Atomic<UInt64>
   let pendingFrom = Atomic<UInt64>(.max)
-  /// The half-open interval in which no member has an event, in milliseconds since the epoch.
+  /// Half-open interval without events, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCount: Int
-  /// The numbers of all tallies, in front of ``keys``; none in a small conversation.
+  /// Of all tallies, before ``keys``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
-  /// The size of both arrays.
+  /// The size of ``tallies`` and ``keys``.
   private let arrayBytes: Int
-  /// For each tally, the half-open interval for which it holds; empty for an unused one.
+  /// A half-open interval for each tally; empty if unused.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
   let target: ConversationTarget
   let guarded: Lock<Guarded>
 
-  /// Where the cache lists it.
+  /// The index in the cache's list.
   // SAFETY: accessed under the cache's lock.
   nonisolated(unsafe) var position = 0
-  /// The bytes that it takes at most, with everything that is made on demand.
+  /// The most bytes that it takes, with everything made on demand.
   // SAFETY: written once, before other threads can find it.
   nonisolated(unsafe) private(set) var byteLimit = 0
 
-  /// Of a conversation whose members are all looked at for changes of presence: the
-  /// ``OnlineUsers/revision`` when they were last, and their codes then, 32 in a word.
+  /// The ``OnlineUsers/revision`` of the last scan of all members, if they are scanned, and their
+  /// presence then, 32 codes in a word.
   // SAFETY: accessed by the one thread of a timeline.
   @safe nonisolated(unsafe) var scansPresence = false
   @safe nonisolated(unsafe) var seenPresence = 0
   @safe nonisolated(unsafe) var presence: [UInt64] = []
 
-  /// What is accessed under the lock.
+  /// Fields accessed under the lock.
   struct Guarded: ~Copyable {
     var changes: PendingChanges
     var events = EventLog()
     var tallies: Tallies
-    /// The members' states as last asked for as a whole.
+    /// All members' states as last asked for.
     var states: MemberStates?
-    /// Who is told of keys that change.
+    /// Notified of keys that change.
     var observer: (any KeyObserver)?
   }
 
@@ -116,14 +110,12 @@ internal import Synchronization
 
   deinit { unsafe PageMemory.shared.free(tallies, arrayBytes) }
 
-  /// Computes ``byteLimit``.
   func setByteLimit(eventCount: Int) {
     let arrays = PageMemory.size(of: arrayBytes)
     let events = eventCount * (MemoryLayout<EventLog.Event>.stride + MemoryLayout<UInt32>.stride)
     unsafe byteLimit = 640 + arrays + count * (isSmall ? 2 : 8) + events
   }
 
-  /// Whether it was built for the same members and settings of the conversation and the app.
   @inline(__always)
   func isOf(_ target: borrowing ConversationTarget) -> Bool {
     revisions.row == target.row.revision && revisions.members == target.memberRow.revision
@@ -135,7 +127,7 @@ internal import Synchronization
     MemberKey(bits: unsafe keys[rank].load(ordering: .relaxed))
   }
 
-  /// Takes in changes of members that a version makes, before it is published, or of their presence.
+  /// Settings are delivered before their version is published.
   func deliver(_ subjects: some Sequence<PendingChanges.Subject>, number: UInt64) {
     guarded.withLock { guarded in
       guarded.changes.add(subjects, number, limit: max(64, count))
@@ -148,7 +140,7 @@ internal import Synchronization
   }
 }
 
-/// Takes in that keys of a conversation change.
+/// Observes a conversation's keys.
 protocol KeyObserver: AnyObject, Sendable {
   /// Called under the conversation's lock.
   func note(_ rank: Int, from before: MemberKey, to after: MemberKey)

@@ -1,21 +1,20 @@
 internal import Synchronization
 
 extension ConversationCache {
-  /// What a cache has of a conversation.
+  /// What a cache knows of a conversation.
   @safe enum Slot {
-    /// No message was decided, as far as is known.
+    /// No message is known to have been decided.
     case unused
-    /// Messages were decided from the tables, and there is no entry.
+    /// Messages were decided without an entry.
     case used
-    /// The first entry, which leads to those of other channels (``CachedConversation/next``). The
-    /// cache retains each.
+    /// The first entry, which links to those of other channels. The cache retains each.
     case entry(Unmanaged<CachedConversation>)
 
     init(_ entry: CachedConversation) {
       self = unsafe .entry(.passUnretained(entry))
     }
 
-    /// The entry, retained: only where it cannot be released before that.
+    /// Only where nothing can release the entry before.
     var retainedEntry: CachedConversation? {
       guard case .entry(let entry) = self else { return nil }
       return unsafe entry.takeUnretainedValue()
@@ -29,12 +28,12 @@ extension ConversationCache {
     }
   }
 
-  /// A ``Slot`` that some threads read while another changes it.
+  /// A ``Slot`` that threads read while another changes it.
   ///
-  /// An entry is released once it is in no slot and ``ReadGuard`` then finds no reader. So loads
-  /// and stores are sequentially consistent.
+  /// Loads and stores are sequentially consistent, as an entry is released once no slot has it and
+  /// ``ReadGuard`` then finds no reader.
   @safe struct AtomicSlot: ~Copyable {
-    /// 0, ``used``, or an address. Zeroed memory is an unused slot.
+    /// 0, ``used`` or an address. Zeroed memory is an unused slot.
     private let bits = Atomic<UInt>(0)
 
     private static let used: UInt = 1
@@ -58,7 +57,6 @@ extension ConversationCache {
       bits.store(new, ordering: .sequentiallyConsistent)
     }
 
-    /// Notes that a message was decided without an entry, unless there is one.
     func noteUse() {
       _ = bits.compareExchange(expected: 0, desired: Self.used, ordering: .relaxed)
     }

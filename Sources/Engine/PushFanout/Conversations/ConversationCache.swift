@@ -4,12 +4,10 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// Conversations that messages went to, found by their index, within a number of bytes.
+/// Conversations by index, evicted by the CLOCK algorithm. Any thread may use it.
 ///
-/// Any number of threads may use it. Those used least recently are evicted, by the CLOCK algorithm.
-///
-/// SAFETY: the entry of a slot is retained, and slots are written under the lock of ``state``. An
-/// entry that was replaced is released when no reader can hold its address.
+/// SAFETY: slots retain their entries and are written under the lock of ``state``. A replaced entry
+/// is released when no reader can hold its address.
 @safe final class ConversationCache: Sendable {
   private static let chunkBits = 12
   private static let chunkCount = 1 << 20
@@ -17,22 +15,22 @@ internal import Synchronization
   private let readGuard = ReadGuard()
   private nonisolated(unsafe) let chunks: UnsafeMutablePointer<Atomic<UInt>>
   private let state = Lock(State())
-  /// The number of the version whose changes were delivered, or are being delivered.
+  /// The last version whose delivery began.
   private let delivered: Atomic<UInt64>
   let byteLimit: Int
   /// See ``CachedConversation/countedPerMessageLimit``.
   let countedPerMessageLimit: Int
-  /// Conversations of up to this many members have no entry: their keys are read in the tables. A
-  /// larger one gets an entry with its second message. 0: every conversation has an entry.
+  /// Conversations of up to this many members have no entry. A larger one gets one with its second
+  /// message, or with the first if this is 0.
   let readFromTablesLimit: Int
 
   private struct State {
     var entries: [CachedConversation] = []
     var byteCount = 0
     var hand = 0
-    /// The addresses of ``ConversationCache/chunks``.
+    /// The addresses in ``ConversationCache/chunks``.
     var chunks: [UInt] = []
-    /// The threads of which entries exist, by their parents.
+    /// Threads that have entries, by parent.
     var threads: [UInt32: Set<UInt32>] = [:]
   }
 
@@ -58,7 +56,6 @@ internal import Synchronization
     unsafe Glibc.free(chunks)
   }
 
-  /// The bytes that the entries take at most.
   var byteCount: Int { state.withLock { $0.byteCount } }
 
   var entryCount: Int { state.withLock { $0.entries.count } }
@@ -67,15 +64,14 @@ internal import Synchronization
 
   // MARK: Finding
 
-  /// The entry of a target for a reader's version; nil for none. The storage retains it from then
-  /// on, which counts no reference if it is what the storage holds already.
+  /// Nil for none. The storage retains the entry, which costs nothing if it did already.
   @inline(__always)
   func find(
     _ target: borrowing ConversationTarget, _ storage: AnswerStorage
   ) -> Unmanaged<CachedConversation>? {
     guard let slot = unsafe slot(of: target.conversation) else { return nil }
     guard case .entry(let first) = unsafe slot.pointee.load() else { return nil }
-    // One that is held is not freed, so its address is no other's.
+    // The storage's entry cannot be freed and its address reused.
     if unsafe storage.holds(first), target.kind != .ultraGroup {
       return unsafe first._withUnsafeGuaranteedRef { Self.use($0, target) } ? first : nil
     }
@@ -96,7 +92,7 @@ internal import Synchronization
     return unsafe found._withUnsafeGuaranteedRef { Self.use($0, target) } ? found : nil
   }
 
-  /// Whether an entry holds for a target, which counts as its use.
+  /// An entry that holds is marked as used.
   @inline(__always)
   private static func use(
     _ entry: CachedConversation, _ target: borrowing ConversationTarget
@@ -108,10 +104,7 @@ internal import Synchronization
     return true
   }
 
-  /// Prefetches the keys of entries that were prefetched: the first ones, and that of a member.
-  ///
-  /// - Parameter message: the conversation of each of `count` messages, and about where the member
-  ///   stands, from 0 to 1.
+  /// - Parameter message: a conversation, and the member's relative position, 0 to 1.
   @inline(__always)
   func prefetchKeys(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
     readGuard.reading {
@@ -127,13 +120,12 @@ internal import Synchronization
     }
   }
 
-  /// Prefetches the slot of a conversation.
   @inline(__always)
   func prefetchSlot(_ conversation: UInt32) {
     if let slot = unsafe slot(of: conversation) { unsafe pk_prefetch(slot) }
   }
 
-  /// Prefetches the entry of a conversation, which may be gone then.
+  /// The entry may have been freed.
   @inline(__always)
   func prefetchEntry(_ conversation: UInt32, lines: Int = CachedConversation.prefetchedLines) {
     guard let slot = unsafe slot(of: conversation),
@@ -142,7 +134,7 @@ internal import Synchronization
     for line in 0..<lines { unsafe pk_prefetch(entry.toOpaque() + line * 64) }
   }
 
-  /// The slot of a conversation; nil if none near it was ever stored.
+  /// Nil if the chunk does not exist.
   @inline(__always)
   private func slot(of conversation: UInt32) -> UnsafeMutablePointer<AtomicSlot>? {
     let chunk = unsafe chunks[Int(conversation) >> Self.chunkBits].load(ordering: .acquiring)
@@ -151,7 +143,6 @@ internal import Synchronization
     return unsafe start + Int(conversation) & (1 << Self.chunkBits - 1)
   }
 
-  /// Whether no message to a conversation was decided, as far as is known.
   @inline(__always)
   func isFirstUse(_ conversation: UInt32) -> Bool {
     guard let slot = unsafe slot(of: conversation) else { return true }
@@ -159,7 +150,6 @@ internal import Synchronization
     return false
   }
 
-  /// Notes that a message was decided without an entry.
   func noteUse(_ conversation: UInt32) {
     let slot =
       unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
@@ -168,8 +158,7 @@ internal import Synchronization
 
   // MARK: Storing
 
-  /// Stores an entry, in place of an earlier one of the same conversation and channel, if it was
-  /// built on the latest version and fits.
+  /// Replaces the same channel's entry. Refuses one that does not fit or has an earlier version.
   func store(_ made: CachedConversation, number: UInt64) {
     let size = unsafe made.byteLimit
     guard size <= byteLimit, delivered.load(ordering: .sequentiallyConsistent) == number else {
@@ -193,7 +182,7 @@ internal import Synchronization
       if next.hasEntry { made.next.store(next) }
       _ = unsafe Unmanaged.passRetained(made)
       unsafe slot.pointee.store(Slot(made))
-      // A delivery that began before the slot was stored may have missed the entry.
+      // An earlier delivery may have missed the entry.
       if delivered.load(ordering: .sequentiallyConsistent) == number {
         made.isOpen.store(true, ordering: .sequentiallyConsistent)
       } else {
@@ -204,7 +193,7 @@ internal import Synchronization
     release(released)
   }
 
-  /// Releases entries that are no longer found.
+  /// The entries are in no slot.
   private func release(_ entries: [CachedConversation]) {
     if entries.isEmpty { return }
     readGuard.waitForReaders()
@@ -235,7 +224,7 @@ internal import Synchronization
     return nil
   }
 
-  /// Unlinks an entry; the caller releases it.
+  /// The caller releases the entry.
   private func remove(_ entry: CachedConversation, _ state: inout State) {
     let following = entry.next.load()
     let slot = unsafe makeSlot(entry.target.conversation, &state)
@@ -262,9 +251,8 @@ internal import Synchronization
     }
   }
 
-  /// Makes room: removes entries that were not used since the hand passed them.
   private func evict(_ size: Int, _ state: inout State, _ released: inout [CachedConversation]) {
-    // Some more than needed, as each eviction waits for readers.
+    // More than needed, as each eviction waits for readers.
     let wanted = byteLimit - max(size, byteLimit / 64)
     while state.byteCount > wanted, !state.entries.isEmpty {
       if state.hand >= state.entries.count { state.hand = 0 }
@@ -278,7 +266,6 @@ internal import Synchronization
     }
   }
 
-  /// Removes all entries.
   func removeAll() {
     var released: [CachedConversation] = []
     state.withLock { state in
@@ -292,10 +279,9 @@ internal import Synchronization
 
   // MARK: Changes of settings
 
-  /// Delivers changes that a version makes, before it is published. Other threads store no entries
-  /// of earlier versions from then on.
+  /// Called before the version is published. Earlier entries are refused from then on.
   ///
-  /// - Returns: whether all were delivered; otherwise the caller has to remove all entries.
+  /// - Returns: false if the caller has to remove all entries.
   /// - Complexity: O(memberships of the users whose own settings changed).
   func deliver(
     _ entries: some Sequence<SettingsLog.Entry>, _ memberships: MembershipIndex, number: UInt64
@@ -307,11 +293,11 @@ internal import Synchronization
     for entry in entries where entry.conversation == SettingsLog.everywhere {
       memberships.prefetch(entry.user)
     }
-    // Some at a time, so that their cache misses overlap.
+    // In batches, so that cache misses overlap.
     var found: [SettingsLog.Entry] = []
     func deliverFound() {
       for entry in found {
-        // What ``CachedConversation/deliver(_:number:)`` accesses.
+        // These are the lines that ``CachedConversation/deliver(_:number:)`` accesses.
         prefetchEntry(entry.conversation, lines: 2 * CachedConversation.prefetchedLines)
       }
       for entry in found {
@@ -335,9 +321,9 @@ internal import Synchronization
     return true
   }
 
-  /// Delivers changes of presence of members to what is kept of a conversation and its threads.
+  /// Threads of the conversation get the changes too.
   ///
-  /// - Complexity: O(changes) for each.
+  /// - Complexity: O(changes) for each entry.
   func deliver(_ users: [(user: UInt32, rank: UInt32)], to conversation: UInt32, number: UInt64) {
     let changes = users.lazy.map { PendingChanges.Subject.presence($0.user, near: $0.rank) }
     deliver(changes, to: conversation, state.withLock { $0.threads }, number)

@@ -1,38 +1,35 @@
 internal import Algorithms
 
-/// The instants at which keys of a conversation's members change without an update: a mute ends, a
-/// membership begins. It knows which of them the keys have passed.
+/// When members' keys change without an update: a mute ends, a membership begins.
 struct EventLog {
   struct Event {
     /// Milliseconds since the epoch.
     var at: Int64
     var rank: UInt32
-    /// The keys until then, and from then on.
+    /// The keys before, and from then on.
     var before: MemberKey
     var after: MemberKey
 
     func precedes(_ other: Event) -> Bool { (at, rank) < (other.at, other.rank) }
   }
 
-  /// Ascending, those of an instant by rank.
+  /// Ascending by instant, then rank.
   private(set) var events: [Event] = []
-  /// How many of them the keys have passed.
+  /// How many events are up to ``now``.
   private(set) var passed = 0
   /// The instant of the keys.
   private(set) var now: Int64 = 0
   /// Events up to this instant are not known.
   private(set) var floor = Int64.min
-  /// How often ``events`` were changed.
+  /// The number of changes of ``events``.
   private(set) var revision: UInt = 0
-  /// The ranks of all events, ascending; empty until settings of a member change.
+  /// Of all events, ascending; empty until settings change.
   private var ranks: [UInt32] = []
-  /// The positions in ``events`` of those whose members are members before them, ascending; made
-  /// on demand, and again after ``events`` were changed.
+  /// Where ``events`` do not begin a membership, ascending; nil until asked for.
   private var memberEvents: [Int]?
 
   init() {}
 
-  /// - Parameter events: in any order.
   init(_ events: consuming [Event], at now: Int64, after floor: Int64) {
     if events.count > 1 { events.sort { $0.precedes($1) } }
     self.init(inOrder: events, at: now, after: floor)
@@ -45,7 +42,7 @@ struct EventLog {
     (self.now, self.floor) = (now, floor)
   }
 
-  /// The half-open interval around the instant of the keys in which no member has an event.
+  /// The half-open interval around ``now`` without events.
   var bounds: (from: Int64, until: Int64) {
     (
       passed > 0 ? events[passed - 1].at : floor + 1,
@@ -53,9 +50,7 @@ struct EventLog {
     )
   }
 
-  /// The number of events up to an instant, which is mostly near that of the keys.
-  ///
-  /// - Complexity: O(log of the events in between).
+  /// - Complexity: O(log of the events between the instant and ``now``).
   func count(upTo now: Int64) -> Int {
     var (low, high) = (passed, passed)
     var step = 4
@@ -75,16 +70,13 @@ struct EventLog {
     return events[low..<high].partitioningIndex { $0.at > now }
   }
 
-  /// Moves to an instant, before and after which so many events lie.
-  ///
-  /// - Returns: the positions of the events in between, and whether the instant is later.
+  /// - Returns: the positions in between, and whether the instant is later.
   mutating func move(to count: Int, at now: Int64) -> (events: Range<Int>, isLater: Bool) {
     let before = passed
     (passed, self.now) = (count, now)
     return (min(before, count)..<max(before, count), count >= before)
   }
 
-  /// The keys before and after each event, as numbers.
   func keys(_ number: (MemberKey) -> UInt32) -> [UInt32] {
     var keys: [UInt32] = []
     keys.reserveCapacity(events.count * 2)
@@ -95,8 +87,7 @@ struct EventLog {
     return keys
   }
 
-  /// The members with events after the instant of the keys, except the starts of memberships: no
-  /// decision of a user is suppressed before the membership starts.
+  /// Excludes starts of memberships, before which nothing is suppressed.
   ///
   /// - Complexity: O(log events + result), O(events) the first time.
   mutating func laterMembers() -> some Sequence<UInt32> {
@@ -106,7 +97,6 @@ struct EventLog {
     return positions[first...].lazy.map { [events] in events[$0].rank }
   }
 
-  /// Stops the process unless events ascend, and the keys have passed those up to their instant.
   func checkInvariants(_ scope: InvariantScope) {
     precondition(passed <= events.count, "EventLog: \(passed) of \(events.count) events passed")
     for index in scope.indices(below: events.count) {
@@ -124,14 +114,13 @@ struct EventLog {
 }
 
 extension EventLog {
-  /// The events of members whose settings changed, which replace those that they had.
+  /// New events of changed members.
   ///
-  /// A member who comes online keeps the instants of the events, and only has other keys there. So
-  /// most events are replaced where they stand, and no others are looked at.
+  /// Most are replaced in place, as presence changes keys but no instants.
   struct Replacement {
-    /// What was listed and is not in the log yet.
+    /// Events that are not in the log yet.
     var listed: [Event] = []
-    /// The ranks of the members whose earlier events have to go, ascending.
+    /// Ranks whose earlier events are removed, ascending.
     fileprivate var stale: [UInt32] = []
   }
 
@@ -146,19 +135,16 @@ extension EventLog {
     ranks.sort()
   }
 
-  /// Whether a member has events that are to be replaced.
-  ///
   /// - Complexity: O(log events).
   func hasEvents(of rank: UInt32) -> Bool {
     let first = ranks.partitioningIndex { $0 >= rank }
     return first < ranks.count && ranks[first] == rank
   }
 
-  /// Replaces the events of a member by the last ones listed.
+  /// Puts the listed events from `start` on in place of a member's.
   ///
-  /// - Parameter start: where the member's begin in ``Replacement/listed``.
-  /// - Precondition: members are in the order of ranks.
-  /// - Complexity: O(log events) if there are as many as before, at the same instants.
+  /// - Precondition: members come in the order of ranks.
+  /// - Complexity: O(log events) if number and instants are the same.
   mutating func replaceEvents(
     of rank: UInt32, from start: Int, _ replacement: inout Replacement
   ) {
@@ -183,9 +169,7 @@ extension EventLog {
     return true
   }
 
-  /// Puts the others where they belong.
-  ///
-  /// - Complexity: O(1) if all were replaced where they stood.
+  /// - Complexity: O(1) if all were replaced in place.
   mutating func finish(_ replacement: consuming Replacement) {
     memberEvents = nil
     revision += 1

@@ -1,18 +1,17 @@
 internal import Algorithms
 
-/// Members with equal keys: how many there are, in the order of keys.
+/// The number of members by key, in the order of keys.
 struct KeyRuns {
   private(set) var keys: [UInt32] = []
   private(set) var counts: [UInt32] = []
   private(set) var isMade = false
 
-  /// Whether the keys are too different for runs to be worth their memory.
+  /// Whether keys are too different for runs.
   private(set) var isRefused = false
 
   /// - Parameters:
-  ///   - all: the keys of all members.
-  ///   - others: keys that members will have, so that they need not be inserted one by one.
-  ///   - limit: how many runs are worth their memory.
+  ///   - others: keys to insert in advance.
+  ///   - limit: the most runs that are worth their memory.
   /// - Complexity: O(members + others).
   mutating func make(
     _ all: consuming [UInt32], others: consuming [UInt32] = [], limit: Int = .max
@@ -47,7 +46,6 @@ struct KeyRuns {
     counts.append(count)
   }
 
-  /// Changes one member's key.
   mutating func move(from before: MemberKey, to after: MemberKey) {
     guard isMade else { return }
     let old = keys.partitioningIndex { $0 >= before.bits }
@@ -61,13 +59,12 @@ struct KeyRuns {
     }
   }
 
-  /// Calls `body` with each key and the number of members who have it.
   @inline(__always)
   func forEach(_ body: (MemberKey, UInt32) -> Void) {
     for index in keys.indices { body(MemberKey(bits: keys[index]), counts[index]) }
   }
 
-  /// The same for the keys of a schedule, or of a pattern.
+  /// Only the keys of a schedule or pattern.
   @inline(__always)
   func forEach(of schedule: UInt32, _ body: (MemberKey, UInt32) -> Void) {
     let first = MemberKey(schedule: schedule, base: 0).bits
@@ -80,10 +77,10 @@ struct KeyRuns {
 }
 
 extension [UInt32] {
-  /// In ascending order: sorted by eleven bits at a time, least significant first.
+  /// Eleven bits at a time, least significant first.
   fileprivate consuming func sortedByDigits() -> [UInt32] { sortedByDigits { $0 } }
 
-  /// In the order of keys, equal ones in the order that they have.
+  /// Equal keys keep the order of ascending elements.
   ///
   /// - Complexity: O(elements) for many.
   consuming func sortedByDigits(_ key: (UInt32) -> UInt32) -> [UInt32] {
@@ -106,34 +103,31 @@ extension [UInt32] {
   }
 }
 
-/// Runs of the keys that have a date's patterns in place of schedules: far fewer, as the patterns
-/// are.
+/// Runs of keys with patterns in place of schedules, which are far fewer.
 struct PatternRuns {
-  /// How often the members are counted before runs are made, which takes as long as many counts.
+  /// Counts before runs are made, which takes longer.
   static let countsBefore = 8
 
-  /// The transitions whose patterns they have; nil if they are not made.
+  /// The transitions with these patterns; nil for none.
   private var transitions: QuietTransitions?
   var runs = KeyRuns()
-  /// How often the members were counted where runs would have served.
+  /// Counts where runs would have served.
   var recounts = 0
 
   init() {}
 
   init(_ transitions: QuietTransitions) { self.transitions = transitions }
 
-  /// Whether they are those of a date, or refused for it.
+  /// Runs may also have been refused.
   func isOf(_ transitions: QuietTransitions) -> Bool { self.transitions?.id == transitions.id }
 
-  /// The runs for a date; nil if they are not made.
   func runs(of transitions: QuietTransitions) -> KeyRuns? {
     isOf(transitions) && runs.isMade ? runs : nil
   }
 
-  /// A member's key with the pattern; nil for a schedule that was added later.
+  /// With the pattern; nil for a schedule added later.
   func key(_ key: MemberKey) -> MemberKey? { transitions?.patternKey(key) }
 
-  /// Changes one member's key.
   mutating func move(from before: MemberKey, to after: MemberKey) {
     guard runs.isMade else { return }
     if let before = key(before), let after = key(after) {

@@ -1,16 +1,15 @@
 internal import PushModel
 internal import QuietTime
 
-/// A conversation, with the records and rules that its members' states depend on.
+/// A conversation with all that its members' states depend on.
 struct ConversationTarget {
   let conversation: UInt32
   let row: ConversationRow
   let kind: ConversationKind
-  /// The index of the conversation whose members are the recipients: the conversation itself, or a
-  /// thread's parent.
+  /// The conversation itself, or a thread's parent.
   let members: UInt32
   let memberRow: ConversationRow
-  /// The message's channel, in ultra groups.
+  /// Empty except in ultra groups.
   let channel: Identifier
   let rules: StateTables
   let appRevision: UInt32
@@ -29,17 +28,15 @@ struct ConversationTarget {
     appRevision = tables.appRevision
   }
 
-  /// A number that changes whenever members of the conversation come or go, and differs from those
-  /// of other conversations; never 0.
+  /// Changes with the members, and differs between conversations; never 0.
   var membershipVersion: UInt64 { (UInt64(members) + 1) << 32 | UInt64(memberRow.revision) }
 }
 
-/// A member's mute, start of membership and own levels, from which the member's class follows at
-/// any instant.
+/// The settings of a member.
 struct MemberOverrides {
-  /// The class while the user is a member and not muted.
+  /// Without a mute, after the membership starts.
   var member: MemberClass
-  /// Milliseconds, 0 for none.
+  /// Milliseconds since the epoch, 0 for none.
   var since: Int64
   var mutedUntil: Int64
 
@@ -49,7 +46,7 @@ struct MemberOverrides {
   }
 }
 
-/// Resolves what decides a member from the tables, one member at a time.
+/// Computes single members' keys from the tables.
 struct MemberResolver {
   let version: EngineVersion
 
@@ -57,9 +54,7 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches the inputs of a user's key.
-  ///
-  /// - Parameter known: the user's probable rank; if there is no such rank, it is estimated.
+  /// - Parameter known: the probable rank; estimated if invalid.
   func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
     if known < row.count {
@@ -76,7 +71,7 @@ struct MemberResolver {
     tables.memberUsers.prefetch(Int(row.start) + rank)
   }
 
-  /// The rank of a user, which probably is a known one; nil if the user is not a member.
+  /// Nil if the user is not a member.
   func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
     if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {
       return Int(known)
@@ -84,20 +79,17 @@ struct MemberResolver {
     return tables.rank(of: user, in: row)
   }
 
-  /// Prefetches the other inputs of a member's key, once the rank is known.
   func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
     version.deviceReader.prefetchRecords(user)
     tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
   }
 
-  /// A member's overrides.
   func overrides(of user: UInt32, rank: Int, _ target: ConversationTarget) -> MemberOverrides {
     let row = target.memberRow
     return overrides(
       of: user, tables.record(at: Int(row.start) + rank, target.members, row), target)
   }
 
-  /// The overrides that follow from a member's record.
   func overrides(
     of user: UInt32, _ record: MemberRecord, _ target: ConversationTarget
   ) -> MemberOverrides {
@@ -114,15 +106,12 @@ struct MemberResolver {
     }
   }
 
-  /// What decides a member at an instant.
-  ///
   /// - Complexity: O(devices), and O(log members) in a thread.
   func key(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberKey {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     return key(of: user, overrides(of: user, rank: rank, target), target, at: now)
   }
 
-  /// The same when the member's overrides are at hand.
   func key(
     of user: UInt32, _ overrides: MemberOverrides, _ target: ConversationTarget, at now: Int64
   ) -> MemberKey {
@@ -136,32 +125,28 @@ struct MemberResolver {
       base: target.rules.base(value, member))
   }
 
-  /// The key of a member in the tables, which holds from the start of the membership on; nil if it
-  /// is unresolved.
+  /// The key ignores the start of membership; nil if unresolved.
   ///
   /// - Precondition: ``readsStoredKeys(_:)``.
   func storedKey(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberKey? {
     let key = MemberKey(bits: tables.memberKeys[Int(target.memberRow.start) + rank])
     if key.isUnresolved { return nil }
     guard let online = version.online, online.contains(user) else { return key }
-    // An online user's base does not depend on anything else.
+    // An online user's base depends on nothing else.
     return tables.onlineReach(of: user) == .online
       ? key.withBase(target.rules.onlineBase) : key
   }
 
-  /// Whether the keys in the tables are those of messages of a target.
   func readsStoredKeys(_ target: ConversationTarget) -> Bool {
     target.kind != .thread && levelMask(target) == PackedMember.levelMask
   }
 
-  /// Calls `body` with the instants at which a member changes without an update, except transitions
-  /// of quiet hours.
+  /// Transitions of quiet hours are left out.
   func forEachEvent(_ rank: Int, _ target: ConversationTarget, _ body: (Int64) -> Void) {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     forEachEvent(of: user, overrides(of: user, rank: rank, target), body)
   }
 
-  /// The same when the member's overrides are at hand.
   func forEachEvent(of user: UInt32, _ overrides: MemberOverrides, _ body: (Int64) -> Void) {
     if overrides.since > 0 { body(overrides.since) }
     if overrides.mutedUntil > 0 { body(overrides.mutedUntil) }
@@ -170,13 +155,12 @@ struct MemberResolver {
 }
 
 extension Tables {
-  /// The class of a user at any instant.
   func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
     userClass(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
       .inPhase(quietPhase(schedules[Int(user)], at: now))
   }
 
-  /// The zone that a user's settings need and the system does not have; nil when it has all.
+  /// Nil if the system has the user's zones.
   @inline(__always)
   func unknownZone(of user: UInt32) -> String? {
     scheduleTable.unknownZone(schedules[Int(user)])
@@ -185,7 +169,7 @@ extension Tables {
   /// Whether a user is not decided for.
   func isRefused(_ user: UInt32) -> Bool { scheduleTable.isRefused(schedules[Int(user)]) }
 
-  /// The phase of a schedule at an instant; 0 for users who are not decided for.
+  /// A schedule's phase at an instant; 0 for users who are not decided for.
   func quietPhase(_ schedule: UInt32, at now: Int64) -> UInt8 {
     if schedule == 0 { return 0 }
     return QuietPhases(app)[scheduleTable.level(schedule, at: now / 1000)]

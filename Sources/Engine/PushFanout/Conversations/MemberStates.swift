@@ -1,13 +1,12 @@
 internal import PushSupport
 internal import Synchronization
 
-/// The state of each member of a conversation in an interval without transitions, in the order of
-/// users: one byte each. Any thread may read it.
+/// A byte with the state of each member in an interval without transitions, in the order of users.
 ///
 /// SAFETY: the bytes are written by `init`, read only from then on, and freed by `deinit`.
 @safe final class MemberStates: @unchecked Sendable {
   let revision: UInt
-  /// The half-open interval in which they hold, in milliseconds since the epoch.
+  /// The half-open interval, in milliseconds since the epoch.
   let from: Int64
   let until: Int64
   let count: Int

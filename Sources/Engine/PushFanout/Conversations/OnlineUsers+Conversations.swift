@@ -1,16 +1,14 @@
 internal import PushModel
 
-// How kept conversations hear of their members who come online or go offline.
+// Delivers changes of presence to cached conversations.
 
 extension OnlineUsers {
-  /// How far ahead the memberships of users are prefetched.
+  /// How many changes ahead memberships are prefetched.
   private static let ahead = 8
 
-  /// Takes in changes of presence.
-  ///
   /// - Parameters:
   ///   - range: which of the changes; those behind them are prefetched.
-  ///   - cache: what kept the conversations.
+  ///   - cache: that of the conversations.
   /// - Complexity: O(memberships of the users in large conversations).
   func apply(
     _ changes: [UserPresenceChange], _ range: Range<Int>, _ version: EngineVersion,
@@ -26,7 +24,7 @@ extension OnlineUsers {
       let user = changes[index].user.rawValue
       set(user, isOnline: changes[index].isOnline)
       if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
-        // The index is made again when it was discarded, and may list other conversations.
+        // The remade index may list other conversations.
         cache.removeAll()
         memberships = large.reader
       }
@@ -37,14 +35,14 @@ extension OnlineUsers {
     }
   }
 
-  /// Delivers the changes of a large conversation's members to what is kept of it and of its threads.
+  /// Threads of the conversation get the changes too.
   @inline(__always)
   func deliver(to conversation: UInt32, _ cache: ConversationCache, number: UInt64) {
     guard changed.hasAny(of: conversation) else { return }
     cache.deliver(changed.take(conversation), to: conversation, number: number)
   }
 
-  /// Delivers them to what is kept of a conversation whose members are all looked at.
+  /// Delivers the changes that a scan of an entry finds.
   @inline(__always)
   func deliver(to entry: CachedConversation, _ version: EngineVersion) {
     guard entry.scansPresence, entry.seenPresence != revision else { return }
@@ -54,7 +52,7 @@ extension OnlineUsers {
       changes.lazy.map { .presence($0.user, near: $0.rank) }, number: version.number)
   }
 
-  /// Has changes of a new conversation's members listed from now on, or them looked at.
+  /// Lists changes of a new entry's members from now on, or marks it for scans.
   func keep(_ entry: CachedConversation, _ version: EngineVersion) {
     let members = entry.target.members
     let memberships = self.memberships ?? version.memberships.large.reader
@@ -63,8 +61,6 @@ extension OnlineUsers {
     _ = scan(entry, version.tables)
   }
 
-  /// The members whose presence is another than when they were last looked at.
-  ///
   /// - Complexity: O(members).
   private func scan(
     _ entry: CachedConversation, _ tables: Tables

@@ -1,17 +1,16 @@
 internal import Algorithms
 
-/// Changes of members by later versions than the one that a conversation's keys are of, and those
-/// that were applied, for readers of earlier versions.
+/// Changes later than a conversation's keys, and applied ones, for readers of earlier versions.
 struct PendingChanges {
   enum Subject {
-    /// The settings of a user changed.
+    /// A user's settings changed.
     case settings(UInt32)
-    /// The presence of a user changed, who probably stands at a rank.
+    /// The presence of a user changed; `near` is the probable rank.
     case presence(UInt32, near: UInt32)
-    /// Too much changed to be kept.
+    /// There were too many changes to keep.
     case everyone
 
-    /// The user, nil for everyone, and the rank to look at first, `max` if settings changed.
+    /// The user, nil for everyone, and the probable rank, `max` if settings changed.
     var member: (user: UInt32?, near: UInt32) {
       switch self {
       case .settings(let user): (user, .max)
@@ -26,25 +25,23 @@ struct PendingChanges {
     var subject: Subject
   }
 
-  /// Delivered and not applied, in the order of versions.
+  /// Delivered but not applied, in the order of versions.
   private(set) var pending: [Change] = []
-  /// The versions whose changes were too many to keep: what holds from the last on is known, but not
-  /// what holds for each of them.
+  /// Versions whose changes were too many to keep; only the state after the last is known.
   private(set) var dropped: Range<UInt64> = .max ..< .max
-  /// The ranks of members that versions after ``appliedFrom`` changed, in the order of versions.
+  /// Ranks that versions after ``appliedFrom`` changed, in the order of versions.
   private var applied: [(number: UInt64, rank: UInt32)] = []
   private var appliedFrom: UInt64
 
-  /// - Parameter number: the version of the keys.
   init(_ number: UInt64) { appliedFrom = number }
 
-  /// The first version that changes something; `max` for none.
+  /// The first version with a pending change; `max` for none.
   var first: UInt64 { min(pending.first?.number ?? .max, dropped.lowerBound) }
 
-  /// Whether it is known what a version changes.
+  /// Whether a version's changes are known.
   func covers(_ number: UInt64) -> Bool { number >= appliedFrom && !dropped.contains(number) }
 
-  /// - Parameter limit: more changes than these cost more than resolving all members again.
+  /// - Parameter limit: with more changes, resolving all members again is cheaper.
   mutating func add(_ subjects: some Sequence<Subject>, _ number: UInt64, limit: Int) {
     for subject in subjects { pending.append(Change(number: number, subject: subject)) }
     guard pending.count > limit else { return }
@@ -52,14 +49,11 @@ struct PendingChanges {
     pending = [Change(number: number, subject: .everyone)]
   }
 
-  /// How many of ``pending`` are of versions up to one.
   func count(upTo number: UInt64) -> Int { pending.partitioningIndex { $0.number > number } }
 
-  /// Takes out the first ones.
   mutating func removeFirst(_ count: Int) { pending.removeFirst(count) }
 
-  /// Takes out those up to a version that are of presence, in front of all changes of settings, unless
-  /// `body` says that one has to stay.
+  /// Takes out those before any change of settings for which `body` returns true.
   mutating func takePresence(
     _ number: UInt64, prefetch: (_ user: UInt32, _ rank: UInt32) -> Void,
     _ body: (_ user: UInt32, _ rank: UInt32) -> Bool
@@ -84,15 +78,13 @@ struct PendingChanges {
     swap(&all, &pending)
   }
 
-  /// Notes that a member was changed by a version.
   mutating func noteApplied(_ rank: UInt32, _ number: UInt64) { applied.append((number, rank)) }
 
-  /// Notes that all members were changed by a version: nothing is known of earlier ones.
+  /// Notes that a version changed all members, so earlier ones are not covered.
   mutating func noteAllApplied(_ number: UInt64) {
     (applied, appliedFrom, dropped) = ([], number, .max ..< .max)
   }
 
-  /// Forgets the earlier half of what was applied when it is more than a number of changes.
   mutating func forgetApplied(above limit: Int) {
     guard applied.count > limit else { return }
     let half = applied.count / 2
@@ -100,12 +92,11 @@ struct PendingChanges {
     applied.removeSubrange(..<half)
   }
 
-  /// The ranks of members that versions after one changed, with repetitions.
+  /// The ranks that versions after one changed, with repetitions.
   func appliedAfter(_ number: UInt64) -> some Sequence<UInt32> {
     applied[applied.partitioningIndex { $0.number > number }...].lazy.map(\.rank)
   }
 
-  /// Stops the process unless changes are in the order of versions.
   func checkInvariants(_ scope: InvariantScope) {
     for index in scope.indices(below: pending.count) where index > 0 {
       precondition(

@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// What the tallies of a conversation are of. The numbers themselves are in the conversation, as they
-/// are read without its lock.
+/// The intervals of a conversation's tallies. The numbers are in the conversation, as they are read
+/// without its lock.
 struct Tallies {
-  /// The interval of each tally; nil for an unused one.
+  /// Nil for an unused tally.
   fileprivate(set) var intervals: [SchedulePhases?]
-  /// Members by pattern of the schedule and base, for tallies that are made from others.
+  /// Members by pattern and base, to derive a tally from another.
   var runs = PatternRuns()
 
   init(count: Int) { intervals = Array(repeating: nil, count: count) }
 }
 
-/// A tally that is in use, and the levels that it was counted at, which ``Tallies/intervals`` retains.
+/// A tally in use, and its phases, which ``Tallies/intervals`` retains.
 struct TalliedPhases {
   let slot: Int
   let phases: PhaseTable
 }
 
-/// Moves tallies, under the lock.
+/// Makes and updates tallies, under the lock.
 extension CachedConversation {
   func talliedPhases(_ tallies: borrowing Tallies) -> [TalliedPhases] {
     var all: [TalliedPhases] = []
@@ -29,7 +29,6 @@ extension CachedConversation {
     return all
   }
 
-  /// Counts members of a tally in another state.
   @inline(__always)
   func move(_ count: UInt32, _ slot: Int, from before: UInt8, to state: UInt8) {
     add(slot, before, 0 &- count)
@@ -49,8 +48,7 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval without transitions, made from the one nearest in time in place of
-  /// the farthest.
+  /// The tally is derived from the nearest in time and replaces the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -82,15 +80,13 @@ extension CachedConversation {
     return slot
   }
 
-  /// Makes a tally from another of the same date, transition by transition.
-  ///
-  /// - Returns: whether that costs less than a new count.
+  /// - Returns: false if a new count costs less.
   private func follow(
     _ known: SchedulePhases, _ source: Int, _ quiet: SchedulePhases, _ slot: Int,
     _ guarded: inout Guarded
   ) -> Bool {
     let entries = quiet.transitions.entries(between: known.from, and: quiet.from)
-    // A search takes about as long as counting so many members.
+    // A search costs about as much as counting 128 members.
     guard entries.count * 128 < count else { return false }
     makePatternRuns(quiet.transitions, &guarded)
     guard let runs = guarded.tallies.runs.runs(of: quiet.transitions) else { return false }
@@ -112,8 +108,7 @@ extension CachedConversation {
     return true
   }
 
-  /// Makes the runs that a date's transitions apply to, once the keys were counted as often as
-  /// making them is worth.
+  /// Runs are made after as many counts as making them costs.
   private func makePatternRuns(_ transitions: QuietTransitions, _ guarded: inout Guarded) {
     if guarded.tallies.runs.isOf(transitions) { return }
     guarded.tallies.runs.recounts += 1
@@ -126,13 +121,12 @@ extension CachedConversation {
       return 0
     }
     let all = (0..<count).map { key(self.key($0)) }
-    // Not if a member's schedule was added after the reader's version.
+    // A member's schedule was added after the reader's version.
     guard isKnown else { return guarded.tallies.runs = PatternRuns() }
     let others = guarded.events.keys(key)
     guarded.tallies.runs.runs.make(all, others: others, limit: count * 3 / 8)
   }
 
-  /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: SchedulePhases, _ slot: Int, _ guarded: inout Guarded) {
     unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
       if let runs = guarded.tallies.runs.runs(of: quiet.transitions) {

@@ -1,12 +1,11 @@
 internal import CPushKernels
 internal import PushModel
 
-/// Answers from the keys in the tables, without an entry of the cache.
+/// Answers from the tables, without a cache entry.
 extension Decider {
-  /// Counts the members in each state at an instant, and looks up the states of the ranks in the
-  /// storage; for few members those of all.
+  /// Counts members by state, and looks up those of the storage's ranks, or of all if few.
   ///
-  /// - Returns: false if too many members have no stored key. The storage has no answer then.
+  /// - Returns: false, without an answer, if too many keys are unresolved.
   /// - Complexity: O(members).
   func readTables(
     _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
@@ -50,7 +49,7 @@ extension Decider {
     return true
   }
 
-  /// Resolves members without a stored key, who were counted as absent.
+  /// Resolves members without a stored key.
   private func resolveUnresolved(
     _ count: Int, _ target: ConversationTarget, _ reader: ConversationReader,
     _ storage: AnswerStorage
@@ -72,7 +71,7 @@ extension Decider {
     }
   }
 
-  /// Counts members with a stored key whose membership has not begun as absent.
+  /// Counts members whose membership has not begun as absent.
   private func removeAbsent(
     _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
   ) {
@@ -85,12 +84,11 @@ extension Decider {
       for index in 0..<records.count {
         let record = unsafe records[index]
         guard record.isStart, record.value > now else { continue }
-        // Records are in the order of users.
         rank = users.rank(ofFirstNotBelow: record.user, from: rank, in: row.range)
         let slot = Int(row.start) + rank
         guard rank < Int(row.count), users[slot] == record.user else { continue }
         let key = MemberKey(bits: version.tables.memberKeys[slot])
-        // The record may have been replaced by a later one.
+        // A later record may have replaced it.
         guard !key.isUnresolved,
           PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
         else { continue }
@@ -102,7 +100,7 @@ extension Decider {
 }
 
 extension Decider {
-  /// Counts members who are online in their states: stored keys are those of users who are not.
+  /// Stored keys are those of offline users.
   private func correctOnline(
     _ online: OnlineUsers, _ target: ConversationTarget, _ reader: ConversationReader,
     begins: Bool, _ storage: AnswerStorage
@@ -113,7 +111,7 @@ extension Decider {
     tables.memberUsers.forEachChunkElement(row.range) { rank, user in
       guard online.contains(user) else { return }
       let stored = MemberKey(bits: tables.memberKeys[Int(row.start) + rank])
-      // Members who have not begun, and those without a stored key, are counted already.
+      // Absent and unresolved members are counted already.
       let found =
         begins
         ? resolver.key(rank, target, at: reader.now) : resolver.storedKey(of: user, rank, target)
@@ -126,13 +124,10 @@ extension Decider {
 }
 
 extension ConversationKind {
-  /// Whether the keys in the tables hold for every message: no channel, and no record of a thread,
-  /// applies.
   var hasStoredKeys: Bool { self != .thread && self != .ultraGroup }
 }
 
 extension PagedTable where Element == UInt32 {
-  /// Adds the number of keys in each state, and stores the states if there is room for them.
   @inline(__always)
   fileprivate func countStates(
     _ range: Range<Int>, _ phases: PhaseTable, _ rules: StateTables,

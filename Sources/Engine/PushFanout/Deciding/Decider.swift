@@ -7,9 +7,9 @@ struct Decider {
   let threads: Int
   var tableUse = TableUse.whenSmallOrCold
 
-  /// Which messages are decided from the keys in the tables, rather than by a cached conversation.
+  /// Which messages are decided from the tables, not by a cached conversation.
   enum TableUse {
-    /// Those to small conversations, and the first to any other.
+    /// Messages to small conversations, and the first to any other.
     case whenSmallOrCold
     case small
     case none
@@ -21,7 +21,7 @@ struct Decider {
     self.threads = threads
   }
 
-  /// Decides one message, whose ids are looked up, unless it goes to more members than a limit.
+  /// Decides a message by its ids, unless it has more members than a limit.
   ///
   /// - Returns: whether it was decided.
   @discardableResult
@@ -47,11 +47,7 @@ struct Decider {
     return true
   }
 
-  /// Decides messages in their order, looking up several at a time.
-  ///
-  /// - Parameters:
-  ///   - indices: which messages.
-  ///   - body: called with the index of each and its result.
+  /// Decides messages in order, several at a time; `body` takes each index and result.
   func decide(
     _ messages: borrowing MessageList, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
@@ -76,17 +72,12 @@ struct Decider {
     }
   }
 
-  /// Decides a message for every recipient.
-  ///
-  /// - Precondition: the result was reset for the message, and its version is this one.
-  /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
-  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by
-  ///   member.
-  ///
+  /// - Precondition: the result was reset for the message and has this version.
+  /// - Complexity: O(states + mentions log members) for a cached conversation; O(members) for
+  ///   another or a small one, or if a device filter is evaluated.
   /// - Parameters:
-  ///   - conversation: the index of its conversation; ``IDTable/unknown`` for an id that never
-  ///     appeared.
-  ///   - sender: the index of its sender; ``IDTable/unknown`` for none.
+  ///   - conversation: ``IDTable/unknown`` for an id that never appeared.
+  ///   - sender: ``IDTable/unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
     _ cache: ConversationCache, into result: inout FanoutResult
@@ -132,8 +123,6 @@ struct Decider {
     if let filter = plan.filter { apply(filter, &result) }
   }
 
-  /// Looks up the ranks of users mentioned by name. The sender is not a recipient, even when
-  /// mentioned.
   private func addNamed(
     _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget, _ sender: Int,
     _ storage: AnswerStorage
@@ -163,12 +152,8 @@ struct Decider {
 
   // MARK: States
 
-  /// Counts the states of the members at an instant, and looks up those of the ranks in the
-  /// storage.
-  ///
-  /// - Parameters:
-  ///   - isFromTables: whether the keys in the tables are read, unless too many are unknown.
-  ///   - entry: the target's entry in the cache, if they are not.
+  /// Counts members by state, and looks up those of the storage's ranks, from the tables or a cache
+  /// entry.
   private func read(
     _ target: borrowing ConversationTarget, _ now: Int64, isFromTables: Bool,
     _ entry: Unmanaged<CachedConversation>?, _ cache: ConversationCache,
@@ -222,13 +207,13 @@ struct Decider {
     return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
-  /// E-50, member by member: a push that the filter admits to no device is filtered.
+  /// E-50: a push that the filter admits to no device is filtered.
   private func apply(_ filter: DeviceFilter, _ result: inout FanoutResult) {
     let filtered = Outcome(.suppress, .filtered).code
     result.filter = filter
     guard let states = unsafe result.memberStates() else { return }
     let (codes, devices) = unsafe (result.codes, result.deviceReader)
-    // Most have the default device, so that their states' codes say what they get.
+    // Most members have the default device.
     let letsDefault = filter.lets(.default)
     func code(_ code: UInt8) -> UInt8 { code & 1 == 0 || letsDefault ? code : filtered }
     var corrections: [AnswerStorage.Correction] = []
@@ -254,8 +239,6 @@ struct Decider {
 
   // MARK: One user
 
-  /// Decides a message for one user only.
-  ///
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   static func decide(

@@ -1,12 +1,11 @@
 internal import CPushKernels
 package import PushModel
 
-/// Messages of an array, each of which is read where it is: a copy of a message counts a dozen
-/// references.
+/// Messages of an array, read in place: copying one counts a dozen references.
 ///
 /// SAFETY: valid as long as the array is not changed.
 @safe package struct MessageList {
-  /// A message that cannot be copied, and has the layout of one.
+  /// Has the layout of a message, and cannot be copied.
   private struct Borrowed: ~Copyable {
     let message: Message
   }
@@ -17,7 +16,6 @@ package import PushModel
     unsafe self.start = UnsafeRawPointer(start).assumingMemoryBound(to: Borrowed.self)
   }
 
-  /// Calls `body` with a message.
   @inline(__always)
   package func withMessage(_ index: Int, _ body: (borrowing Message) -> Void) {
     unsafe Self.borrow(start[index], body)
@@ -28,7 +26,6 @@ package import PushModel
     body(borrowed.message)
   }
 
-  /// Prefetches a message.
   @inline(__always)
   func prefetch(_ index: Int) {
     for offset in stride(from: 0, to: MemoryLayout<Message>.stride, by: 64) {
@@ -36,36 +33,30 @@ package import PushModel
     }
   }
 
-  /// The ids of a message's conversation and sender.
   @inline(__always)
   func ids(_ index: Int) -> (conversation: Identifier, sender: Identifier?) {
     unsafe (start[index].message.conversation, start[index].message.sender)
   }
 
-  /// The instant of a message, in milliseconds.
+  /// Milliseconds since the epoch.
   @inline(__always)
   func instant(_ index: Int) -> Int64 { unsafe start[index].message.at.milliseconds }
 
-  /// The ids that a message mentions by its own field.
   @inline(__always)
   func mentions(_ index: Int) -> [Identifier]? { unsafe start[index].message.mentions }
 }
 
-/// Looks up the ids of several messages at a time, so that their cache misses overlap.
-///
-/// The indices are kept for deciding; the other memory that deciding reads first is prefetched.
+/// Looks up several messages at a time, so that cache misses overlap.
 struct MessageLookups {
-  /// How many messages are looked up at a time.
+  /// Messages at a time.
   static let count = 32
 
   private var hashes = InlineArray<64, UInt32>(repeating: 0)
-  /// For each message, its conversation and its sender; ``IDTable/unknown`` for none.
+  /// By message; ``IDTable/unknown`` for none.
   private(set) var conversations = InlineArray<32, UInt32>(repeating: IDTable.unknown)
   private(set) var senders = InlineArray<32, UInt32>(repeating: IDTable.unknown)
 
-  /// Looks up messages.
-  ///
-  /// - Precondition: at most ``count``.
+  /// - Precondition: at most ``count`` messages.
   mutating func find(
     _ messages: borrowing MessageList, _ indices: Range<Int>, _ version: EngineVersion,
     _ cache: ConversationCache
@@ -100,7 +91,7 @@ struct MessageLookups {
   }
 }
 
-/// Looks up the ids of one message in steps, each of which prefetches what the next one reads.
+/// Looks up a message's ids in steps that prefetch for the next.
 struct MessageLookup {
   private let rooms: IDLookup
   private let users: IDLookup
@@ -111,7 +102,6 @@ struct MessageLookup {
     users = version.tables.userIDs.lookup
   }
 
-  /// The hashes of the ids of the conversation and the sender.
   @inline(__always)
   func hashes(_ conversation: Identifier, _ sender: Identifier?) -> (room: UInt32, user: UInt32) {
     let room = rooms.hash(conversation)
@@ -122,7 +112,6 @@ struct MessageLookup {
     return (room, user)
   }
 
-  /// Prefetches the ids that hashes most likely lead to, and of the conversation what is read next.
   @inline(__always)
   func prefetchIDs(
     _ room: UInt32, _ user: UInt32, _ tables: Tables, _ cache: ConversationCache
@@ -134,38 +123,36 @@ struct MessageLookup {
     users.prefetch(user)
   }
 
-  /// How many of the users that a message mentions are prefetched.
   private static let mentionCount = 4
 
-  /// Prefetches where the users that a message mentions are looked up first.
+  /// First step for mentioned users: prefetches their slots.
   @inline(__always)
   func prefetchSlots(of mentions: [Identifier]?) {
     guard let mentions else { return }
     for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.hash(id)) }
   }
 
-  /// Prefetches their ids, once the slots have arrived.
+  /// Second step: prefetches ids, once the slots have arrived.
   @inline(__always)
   func prefetchIDs(of mentions: [Identifier]?) {
     guard let mentions else { return }
     for id in mentions.prefix(Self.mentionCount) { users.prefetch(users.hash(id)) }
   }
 
-  /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.
+  /// ``IDTable/unknown`` for an id that never appeared.
   @inline(__always)
   func conversation(_ id: Identifier, _ hash: UInt32) -> UInt32 {
     rooms.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
-  /// The index of the sender; ``IDTable/unknown`` for none.
+  /// ``IDTable/unknown`` for none.
   @inline(__always)
   func sender(_ id: Identifier?, _ hash: UInt32) -> UInt32 {
     guard let id else { return IDTable.unknown }
     return users.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
-  /// Prefetches a conversation's entry in the cache, its members where the sender is looked for, and
-  /// starts of memberships after an instant in milliseconds.
+  /// Prefetches a cache entry, members near the sender, and later starts of memberships.
   @inline(__always)
   func prefetchEntry(
     _ conversation: UInt32, _ sender: UInt32, at now: Int64, _ tables: Tables,
@@ -191,8 +178,7 @@ struct MessageLookup {
         if isFromTables { tables.memberKeys.prefetch(slot) }
       }
     } else {
-      // Members are mostly spread at random: in a conversation of 4,096, one in three is more than
-      // 32 ranks from there.
+      // Members are mostly spread at random: of 4,096, one in three is more than 32 ranks away.
       let rank = Int(Double(row.count) * tables.position(of: sender))
       for near in stride(from: max(rank - 32, 0), to: min(rank + 33, Int(row.count)), by: 16) {
         tables.memberUsers.prefetch(Int(row.start) + near)

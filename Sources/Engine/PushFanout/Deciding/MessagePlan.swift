@@ -1,15 +1,14 @@
 internal import PushModel
 
-/// What is known of a message before any recipient is examined.
+/// What is known of a message before recipients are examined.
 struct MessagePlan {
-  /// The outcome of all recipients, if something stops the message for all.
+  /// The outcome of a message that is stopped for all.
   var uniform: Outcome?
-  /// Otherwise the class of the message for recipients not mentioned by name, and for those
-  /// mentioned.
+  /// Otherwise its class, for recipients not mentioned by name, and for those mentioned.
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
-  /// The devices that may get it, if not all (E-50).
+  /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
 
   init(
@@ -21,13 +20,12 @@ struct MessagePlan {
 }
 
 extension DeviceFilter {
-  /// Whether the filter admits every device.
   var isEmpty: Bool {
     acceptDeviceIDs.isEmpty && ignoreDeviceIDs.isEmpty && acceptNotifierNames.isEmpty
       && ignoreNotifierNames.isEmpty
   }
 
-  /// Whether the filter admits a device (E-50).
+  /// E-50.
   func lets(_ device: Device) -> Bool {
     if ignoreDeviceIDs.contains(device.id) { return false }
     if !acceptDeviceIDs.isEmpty, !acceptDeviceIDs.contains(device.id) { return false }
@@ -38,7 +36,7 @@ extension DeviceFilter {
 }
 
 extension MentionedUsers {
-  /// Calls `body` with every user mentioned by name, possibly more than once.
+  /// Calls `body` with each user mentioned by name, perhaps repeatedly.
   func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
     let users = tables.userIDs.lookup
     for id in ids {

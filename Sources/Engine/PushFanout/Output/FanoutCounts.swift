@@ -5,21 +5,20 @@ public import PushModel
 /// - Memory: 528 bytes, inline: counting does not allocate.
 public struct FanoutCounts: Sendable {
   private var counts = InlineArray<128, UInt32>(repeating: 0)
-  /// A bit for each code that was added; the counts of all others are 0.
+  /// A bit for each code that was added; other counts are 0.
   private var codes: UInt128 = 0
 
   /// Creates counts of 0.
   public init() {}
 
   package mutating func add(_ code: UInt8, _ count: Int) {
-    // Corrections subtract before they add, but never more than was counted. Subscripting an inline
-    // array may copy it; subscripting its span does not.
+    // Corrections subtract first, but never more than was counted. An inline array's subscript may
+    // copy it; its span's does not.
     var span = counts.mutableSpan
     span[Int(code)] &+= UInt32(truncatingIfNeeded: count)
     codes |= 1 &<< UInt128(code)
   }
 
-  /// Sets all counts to 0.
   package mutating func removeAll() {
     var span = counts.mutableSpan
     while codes != 0 {
@@ -28,13 +27,13 @@ public struct FanoutCounts: Sendable {
     }
   }
 
-  /// Removes members who are not recipients: no outcome has the code 0.
+  /// Removes members who are not recipients, which code 0 stands for.
   mutating func removeNobody() {
     var span = counts.mutableSpan
     span[0] = 0
   }
 
-  /// Passes on the codes that occur, in their order, and how often each does.
+  /// Calls `body` with each code that occurs, ascending, and its count.
   package func forEach(_ body: (_ code: UInt8, _ count: Int) -> Void) {
     let span = counts.span
     var rest = codes
@@ -58,15 +57,15 @@ public struct FanoutCounts: Sendable {
   /// The number of recipients with the outcome of a code.
   public subscript(code code: UInt8) -> Int { Int(counts.span[Int(code)]) }
 
-  /// Writes the counts of all codes, `Outcome.codeCount` numbers, of which the first is 0.
+  /// Writes the counts of all `Outcome.codeCount` codes, of which the first is 0.
   ///
-  /// - Precondition: there is room for them.
+  /// - Precondition: `output` has room for them.
   public func write(into output: inout MutableSpan<UInt32>) {
     let span = counts.span
     for code in 0..<128 { output[code] = span[code] }
   }
 
-  /// The number of recipients who get a push. Their codes are the odd ones.
+  /// The number of recipients who get a push, whose codes are odd.
   public var pushCount: Int {
     var pushes = 0
     forEach { pushes += Int($0 & 1) * $1 }
@@ -80,7 +79,7 @@ public struct FanoutCounts: Sendable {
     return recipients
   }
 
-  /// The outcomes that occur and their counts, in the order of codes.
+  /// The outcomes that occur with their counts, in the order of codes.
   public var nonZero: [(outcome: Outcome, count: Int)] {
     Outcome.coded.compactMap { code, outcome in
       self[code: code] > 0 ? (outcome: outcome, count: self[code: code]) : nil
@@ -97,7 +96,7 @@ extension FanoutCounts: Equatable {
 }
 
 extension OutcomeCounts {
-  /// Adds the counts of one message.
+  /// Adds a message's counts.
   public mutating func add(_ counts: FanoutCounts) {
     for (code, outcome) in Outcome.coded where counts[code: code] > 0 {
       add(outcome, counts[code: code])
@@ -106,7 +105,6 @@ extension OutcomeCounts {
 }
 
 extension FanoutCounts {
-  /// The same counts, of one message.
   package init(_ counts: OutcomeCounts) {
     for (code, outcome) in Outcome.coded where counts[outcome] > 0 { add(code, counts[outcome]) }
   }

@@ -1,18 +1,18 @@
 public import PushModel
 
 extension FanoutResult {
-  /// The ids of the devices that a push or local notification goes to, in the order in which they
-  /// are listed; empty if the user gets none.
+  /// The ids of the devices that a push or local notification goes to, in their listed order; empty
+  /// if the user gets none.
   ///
-  /// ``PushSet/forEachTarget(_:)`` gives those of all pushes, without an array for each user.
+  /// ``PushSet/forEachTarget(_:)`` gives those of all pushes without arrays.
   ///
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
     targets(of: user).map(\.id)
   }
 
-  /// The devices that a push or local notification goes to, in the order they are listed, as they
-  /// were in the version that the message was decided on; empty for a user who gets none.
+  /// The devices that a push or local notification goes to, in their listed order, as of the
+  /// result's version; empty if the user gets none.
   ///
   /// - Complexity: O(log members + devices).
   public func targets(of user: UserIndex) -> [Device] {
@@ -27,11 +27,11 @@ extension FanoutResult {
     return deviceReader.targets(of: user.rawValue, action, filter, at: instant)
   }
 
-  /// Where the notifications go, to be used while the result is retained.
+  /// Usable while the result is retained.
   package var targetReader: TargetReader { TargetReader(self) }
 }
 
-/// Where the notifications of one message go, for threads that write rows.
+/// Where a message's notifications go, for threads that write rows.
 ///
 /// SAFETY: used while the result that it came from is retained.
 package struct TargetReader: Sendable {
@@ -45,8 +45,8 @@ package struct TargetReader: Sendable {
     instant = result.instant
   }
 
-  /// Calls `body` with the id's UTF-8 of each device that a user's push or local notification goes
-  /// to, in the order in which they are listed.
+  /// Calls `body` with the UTF-8 id of each device that gets a user's notification, in their listed
+  /// order.
   ///
   /// - Parameter code: the user's outcome.
   /// - Complexity: O(devices).

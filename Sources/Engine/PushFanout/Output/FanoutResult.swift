@@ -6,48 +6,45 @@ internal import Synchronization
 
 /// The outcomes of one message: who gets a push, and why others do not.
 ///
-/// A result consists of one outcome per state, shared with other messages to the conversation, and
-/// corrections for the few members that the message treats differently: its sender and the users it
-/// mentions. Counts and lists are computed on demand.
+/// A result has one outcome per state, shared by messages to the conversation, and corrections for
+/// members treated differently: the sender and mentioned users. Counts and lists are computed on
+/// demand.
 ///
-/// A result retains the version that it was decided on, so later updates do not affect it. Any
-/// number of threads may read it; the iterations over recipients write nothing that other threads
-/// read, so that they cost the same on each.
+/// A result retains its version, so later updates do not affect it. Any number of threads may read
+/// it; iterating over recipients writes nothing shared, so it costs the same on each thread.
 ///
 /// - Memory: 1.5 kB, 6 to 8 bytes per correction, and a byte per member of a conversation of up to
 ///   512, beside what it shares.
 public struct FanoutResult: Sendable {
-  /// What was computed, and what it was read from; shared with copies.
+  /// Shared with copies.
   var storage = AnswerStorage()
   var row = ConversationRow()
-  /// The index of the conversation.
+  /// The conversation's index.
   var conversation: UInt32 = 0
   var stamp = ReadStamp(revision: 0, isExact: false)
   /// The number of the conversation's members, recipients or not.
   public internal(set) var memberCount = 0
-  /// The number of states; every state is below it.
+  /// Every state is below it.
   var stateCount = 0
-  /// The rank of the sender, who is not a recipient, and its state; -1 for none.
+  /// The sender's rank, -1 for none, and state.
   var sender = -1
   var senderState: UInt8 = 0
   var instant: Int64 = 0
   var threads = 1
-  /// The users of the version's memberships, and their ids: read without counting a reference, as
-  /// ``storage`` retains the version.
+  /// Of the version, which ``storage`` retains, so that reading counts no reference.
   var memberUsers = PagedTable<UInt32>()
   var ids = IDReader()
   var filter: DeviceFilter?
 
   var engineVersion: EngineVersion? { storage.version }
 
-  /// The conversation and what its members' states depend on; nil for an empty result.
+  /// Nil for an empty result.
   var target: ConversationTarget? {
     guard storage.isFromTables else { return storage.conversation?.target }
-    // An answer from the tables is of no channel.
+    // An answer from the tables has no channel.
     return storage.version.map { ConversationTarget(conversation, channel: "", $0.tables) }
   }
 
-  /// Prepares for another message, reusing the memory unless a copy shares it.
   mutating func reset(_ now: Int64, threads: Int) {
     if isKnownUniquelyReferenced(&storage) {
       storage.reset()
@@ -65,10 +62,9 @@ public struct FanoutResult: Sendable {
     self.threads = threads
   }
 
-  /// The outcome code by state.
   var codes: UnsafePointer<UInt8> { unsafe storage.codes }
 
-  /// The members, other than the sender, whose outcome differs from that of others in their state.
+  /// Of members, except the sender, whose outcome differs from their state's.
   var corrections: UnsafeBufferPointer<AnswerStorage.Correction> { unsafe storage.corrections }
 
   /// Creates an empty result, to be filled by ``Fanout/decide(_:on:memberLimit:into:)``.
@@ -88,7 +84,6 @@ public struct FanoutResult: Sendable {
     return counts
   }
 
-  /// Replaces counts by ``counts``.
   package func count(into counts: inout FanoutCounts) {
     counts.removeAll()
     guard memberCount > 0 else { return }
@@ -117,7 +112,7 @@ public struct FanoutResult: Sendable {
   public var pushCount: Int {
     guard memberCount > 0 else { return 0 }
     let (codes, corrections) = unsafe (codes, corrections)
-    // The lowest bit of a code is "push".
+    // Codes of pushes are odd.
     var count = unsafe Int(pk_sum_odd(storage.histogram, codes, 1, stateCount))
     if sender >= 0 { count -= Int(unsafe codes[Int(senderState)] & 1) }
     for index in 0..<corrections.count {
@@ -144,7 +139,7 @@ public struct FanoutResult: Sendable {
     return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
-  /// The code of a member; 0 for one who is not a recipient.
+  /// 0 for a member who is not a recipient.
   func code(of rank: Int) -> UInt8 {
     if rank == sender { return 0 }
     let corrections = unsafe corrections
@@ -178,10 +173,9 @@ public struct FanoutResult: Sendable {
       .state(phases, conversation.stateByBase)
   }
 
-  /// The states of all members, in the order of users, which live until the next message; nil for
-  /// an empty result.
+  /// In the order of users, valid until the next message; nil for an empty result.
   ///
-  /// - Complexity: O(1), but O(members) the first time for a conversation of more than
+  /// - Complexity: O(1), but O(members) the first time for more than
   ///   ``CachedConversation/countedPerMessageLimit`` members and an interval without transitions.
   func memberStates() -> UnsafePointer<UInt8>? {
     guard memberCount > 0 else { return nil }
@@ -197,7 +191,7 @@ public struct FanoutResult: Sendable {
     {
       return states
     }
-    // Not cached, or the conversation has moved on to another version or instant.
+    // The conversation is not cached, or has moved to another version or instant.
     let reader = ConversationReader(version: version, now: instant, quiet: quiet)
     let made = CachedConversation.build(target, reader, threads: threads)
     return MemberStates(made, quiet, 0, threads: threads)
@@ -205,9 +199,9 @@ public struct FanoutResult: Sendable {
 
   // MARK: All members
 
-  /// The member of a rank: the position in the order of users.
+  /// The member of a rank, the position in the order of users.
   ///
-  /// - Precondition: 0 ..< ``memberCount``.
+  /// - Precondition: the rank is in 0 ..< ``memberCount``.
   public func member(at rank: Int) -> UserIndex {
     precondition(0 <= rank && rank < memberCount, "rank out of range")
     return UserIndex(memberUsers[Int(row.start) + rank])
@@ -218,12 +212,12 @@ public struct FanoutResult: Sendable {
   /// - Precondition: the index came from this result.
   public func id(of user: UserIndex) -> Identifier { ids[user.rawValue] }
 
-  /// Writes one byte per member, in the order of users: the `Outcome.code`, or 0 for a member who
-  /// is not a recipient.
+  /// Writes each member's `Outcome.code`, 0 for a member who is not a recipient, in the order of
+  /// users.
   ///
   /// - Precondition: `output` has room for ``memberCount`` bytes.
-  /// - Complexity: O(members). Allocates a byte a member the first time for a conversation of more
-  ///   than 512 members, after a transition or a change.
+  /// - Complexity: O(members). For more than 512 members, the first call after a transition or
+  ///   change allocates a byte a member.
   public func writeCodes(into output: inout MutableSpan<UInt8>) {
     guard let states = unsafe memberStates() else { return }
     precondition(output.count >= memberCount, "output is too small")
@@ -237,10 +231,10 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Writes one bit per member, in the order of users, the lowest of each byte first: whether the
-  /// member gets a push. The remaining bits of the last byte are 0.
+  /// Writes a bit for each member, in the order of users, lowest of each byte first: whether the
+  /// member gets a push. Unused bits of the last byte are 0.
   ///
-  /// - Precondition: `output` has room for a bit for each of ``memberCount`` members.
+  /// - Precondition: `output` has room for ``memberCount`` bits.
   /// - Complexity: as for ``writeCodes(into:)``.
   public func writePushBits(into output: inout MutableSpan<UInt8>) {
     guard let states = unsafe memberStates() else { return }
@@ -255,10 +249,10 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Calls `body` with ranges of ranks that cover all members, on several threads if there are very
-  /// many. All but the last have a size that is a power of two.
+  /// All ranges but the last have a power of two ranks. Several threads are used if there are very
+  /// many.
   private func forEachPiece(_ body: @Sendable (Range<Int>) -> Void) {
-    // About 30 members per nanosecond: except for the largest, less work than waking a thread.
+    // Smaller conversations take less time than waking a thread: about 1 ns for 30 members.
     let size = 1 << 18
     guard threads > 1, memberCount > size else { return body(0..<memberCount) }
     Parallel.perform((memberCount + size - 1) / size, threads: threads) { piece in
@@ -266,7 +260,6 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Writes the codes of a range of ranks.
   private func writeCodes(
     _ ranks: Range<Int>, _ states: UnsafePointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
   ) {
@@ -281,9 +274,9 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Writes the bits of a range of ranks, of which 8 divides the first.
+  /// Writes the bits of ranks, the first divisible by 8.
   ///
-  /// - Parameter output: where the bits of all members begin.
+  /// - Parameter output: the first byte of all members' bits.
   private func writePushBits(
     _ ranks: Range<Int>, _ states: UnsafePointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
   ) {

@@ -1,7 +1,6 @@
 public import PushModel
 
-/// The members of the conversation that a message was decided for, recipients or not, as of the
-/// version that it was decided on, which this retains.
+/// The members of a result's conversation, as of its version, which this retains.
 package struct MemberList: Sendable {
   private let version: EngineVersion
   private let row: ConversationRow
@@ -14,10 +13,9 @@ package struct MemberList: Sendable {
     membershipVersion = target.membershipVersion
   }
 
-  /// The number of members.
   package var count: Int { Int(row.count) }
 
-  /// Appends the users' indices, in the order of ranks: that of `FanoutResult.writeCodes(into:)`.
+  /// Appends the users' indices in the order of ranks.
   ///
   /// - Complexity: O(members).
   package func append(to users: inout [UInt32]) {
@@ -28,23 +26,22 @@ package struct MemberList: Sendable {
 }
 
 extension FanoutResult {
-  /// The members that the codes belong to; nil for a conversation without members.
   package var memberList: MemberList? {
     guard memberCount > 0, let engineVersion, let target else { return nil }
     return MemberList(engineVersion, target)
   }
 }
 
-/// Answers by rank: whose they are.
+/// The members that ranks stand for.
 extension FanoutResult {
   /// The engine's ``Fanout/epoch``; 0 for an empty result.
   public var epoch: UInt64 { engineVersion?.epoch ?? 0 }
 
-  /// The membership version of the conversation: of results of one engine (``epoch``) with equal
-  /// ones, the same members have the same ranks. 0 for a conversation without members.
+  /// Within one engine (``epoch``), results with equal membership versions have the same members at
+  /// the same ranks. 0 for a conversation without members.
   ///
-  /// It changes with every change of the members or of the conversation's own settings, and has no
-  /// order. A thread has that of its parent.
+  /// It changes with the members and the conversation's own settings, and has no order. A thread
+  /// has its parent's.
   public var membershipVersion: UInt64 {
     memberCount > 0 ? target?.membershipVersion ?? 0 : 0
   }
@@ -66,8 +63,8 @@ extension FanoutResult {
     }
   }
 
-  /// Calls `body` with each member, recipient or not, and the UTF-8 of the member's id, in the order
-  /// of ranks. The bytes are the engine's own.
+  /// Calls `body` with each member, recipient or not, and the member's UTF-8 id, in the order of
+  /// ranks. The bytes are the engine's own.
   ///
   /// - Complexity: O(members).
   public func forEachMember(_ body: (_ user: UserIndex, _ id: RawSpan) -> Void) {

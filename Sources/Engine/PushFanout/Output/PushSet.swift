@@ -2,9 +2,9 @@ public import PushModel
 
 /// The recipients who get a push, in the order of users.
 ///
-/// Reading them neither allocates nor counts references, and loads the ids of some users ahead:
-/// ``ids`` gives ids as values, ``forEachID(_:)`` their bytes, and ``forEachTarget(_:)`` those of
-/// devices too. Any number of threads may read the same set.
+/// Reading neither allocates nor counts references, and prefetches ids. ``ids`` gives ids as
+/// values, ``forEachID(_:)`` their bytes, ``forEachTarget(_:)`` those of devices too. Any number of
+/// threads may read a set.
 public struct PushSet: Sequence, Sendable {
   let result: FanoutResult
 
@@ -28,12 +28,12 @@ public struct PushSet: Sequence, Sendable {
     }
   }
 
-  /// The ids of the recipients who get a push.
+  /// The ids of these recipients.
   ///
   /// - Complexity: O(1); an id is created when it is read.
   public var ids: IDs { IDs(result: result) }
 
-  /// The ids of the recipients who get a push, in the order of users.
+  /// The ids of recipients who get a push, in the order of users.
   public struct IDs: Sequence, Sendable {
     fileprivate let result: FanoutResult
 
@@ -58,7 +58,6 @@ public struct PushSet: Sequence, Sendable {
         return ids[recipient.index]
       }
 
-      /// The next id, with the user.
       package mutating func nextWithUser() -> (user: UserIndex, id: Identifier)? {
         guard let recipient = cursor.next() else { return nil }
         return (UserIndex(recipient.index), ids[recipient.index])
@@ -66,12 +65,10 @@ public struct PushSet: Sequence, Sendable {
     }
   }
 
-  /// Calls `body` with each recipient who gets a push and the UTF-8 of the recipient's id, in the
-  /// order of users.
+  /// Calls `body` with each recipient who gets a push and the UTF-8 id, in the order of users.
   ///
-  /// The bytes are the engine's own, to be copied into a payload. They are those that settings
-  /// were loaded with; settings that were not valid UTF-8 are refused, but a snapshot's ids of more
-  /// than 15 bytes are not examined for that.
+  /// The bytes are the engine's own, to be copied into a payload. They are as loaded: invalid UTF-8
+  /// is refused in settings, but not looked for in a snapshot's ids of more than 15 bytes.
   ///
   /// - Complexity: as for ``FanoutResult/pushes``; without allocating.
   public func forEachID<Failure: Error>(
@@ -86,14 +83,14 @@ public struct PushSet: Sequence, Sendable {
     }
   }
 
-  /// Calls `body` for each device that a push goes to, with the recipient and the UTF-8 of the
-  /// recipient's id and of the device's: in the order of users, and of each user's devices. Who
-  /// gets a push has at least one.
+  /// Calls `body` for each device that a push goes to, with the recipient and the UTF-8 ids of
+  /// recipient and device, in the order of users and of their devices. Who gets a push has at least
+  /// one.
   ///
   /// ``forEachID(_:)`` says what the bytes are.
   ///
-  /// - Complexity: as for ``FanoutResult/pushes``, and O(devices of those users); without
-  ///   allocating, unless the message has a device filter.
+  /// - Complexity: as for ``FanoutResult/pushes``, and O(devices of those users); allocates only
+  ///   for a message with a device filter.
   public func forEachTarget<Failure: Error>(
     _ body: (_ user: UserIndex, _ id: RawSpan, _ device: RawSpan) throws(Failure) -> Void
   ) throws(Failure) {

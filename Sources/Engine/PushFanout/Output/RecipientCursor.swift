@@ -2,39 +2,34 @@ internal import Algorithms
 internal import CPushKernels
 public import PushModel
 
-/// Goes through recipients of a result in the order of users, without counting references.
+/// Iterates over recipients in the order of users, without counting references.
 ///
-/// Users are found 64 members at a time, in a bit for each member. What is read of some users ahead
-/// is being loaded while those before are read: an id is prefetched when its user is found, and
-/// what it or the user's list of devices leads to once that has arrived. So the processor waits for
-/// many cache misses at once.
+/// It finds 64 members at a time by bits. Ids are prefetched when users are found, and what they
+/// lead to once they have arrived.
 ///
-/// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and
-/// decides nothing into it.
+/// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and decides
+/// nothing into it.
 @safe struct RecipientCursor {
-  /// Which members are gone through.
   enum Selection {
-    /// All recipients.
     case recipients
-    /// Those who get a push.
     case pushes
   }
 
-  /// What is read of each, and loaded ahead.
+  /// What is read of each recipient and prefetched.
   enum Content: Int {
     case users
     case ids
     case devices
   }
 
-  /// A recipient: the user's index, and the outcome's code.
+  /// A user's index and outcome code.
   struct Recipient: BitwiseCopyable {
     var index: UInt32 = 0
-    /// Of a cursor of ``Selection/recipients``.
+    /// Only for ``Selection/recipients``.
     var code: UInt8 = 0
   }
 
-  /// About so many users are found at a time, so that as many ids are loaded at once.
+  /// About how many users to find at a time.
   private static var batch: Int { 24 }
   private static var mask: Int { 127 }
 
@@ -42,7 +37,7 @@ public import PushModel
   private let content: Content
   private let states: UnsafePointer<UInt8>
   private let codes: UnsafePointer<UInt8>
-  /// The table in which the lowest bit says whether a state is selected.
+  /// Tells by its lowest bit whether a state is selected.
   private let selected: UnsafePointer<UInt8>
   private let corrections: UnsafeBufferPointer<AnswerStorage.Correction>
   private let sender: Int
@@ -51,12 +46,11 @@ public import PushModel
   private let ids: IDReader
   private let devices: DeviceReader
 
-  /// The next member to be looked at, and the end.
+  /// The next member and the end.
   private var rank: Int
   private let end: Int
   private var correction = 0
-  /// How many users were found, of how many the second step of loading has begun, of how many all
-  /// may be read, and how many were.
+  /// How many users were found, were prefetched further, may be read, and were read.
   private var foundCount = 0
   private var loadingCount = 0
   private var readableCount = 0
@@ -65,7 +59,6 @@ public import PushModel
   // Accessed only by mutating methods: others would copy it.
   private var ring = InlineArray<128, Recipient>(repeating: Recipient())
 
-  /// - Parameter ranks: which members.
   /// - Complexity: as for ``FanoutResult/memberStates()``.
   init(
     _ result: borrowing FanoutResult, _ selection: Selection, _ content: Content,
@@ -90,7 +83,6 @@ public import PushModel
     }
   }
 
-  /// The next recipient; nil at the end.
   @inline(__always)
   mutating func next() -> Recipient? {
     if readCount == readableCount, !advance() { return nil }
@@ -101,8 +93,7 @@ public import PushModel
 
   // MARK: Ahead
 
-  /// Finds more users, loads what those found before lead to, and lets those be read for which that
-  /// was done before.
+  /// Finds users, and prefetches for earlier ones.
   ///
   /// - Returns: whether there are users to read.
   @inline(never)
@@ -139,7 +130,6 @@ public import PushModel
     }
   }
 
-  /// Applies the corrections of members whose bits are in a word.
   @inline(__always)
   private mutating func correct(_ word: inout UInt64, _ count: Int) {
     while unsafe correction < corrections.count {
@@ -162,7 +152,7 @@ public import PushModel
   }
 
   private mutating func append(_ bits: UInt64, _ count: Int) {
-    // Copies: the compiler cannot tell that writing the ring does not change them.
+    // Copies, as the compiler cannot tell that the ring does not alias them.
     let (ids, devices, content, selection) = (ids, devices, content, selection)
     let (memberUsers, slot) = (memberUsers, firstSlot + rank)
     let (states, codes) = unsafe (states + rank, codes)
@@ -182,7 +172,6 @@ public import PushModel
     foundCount = found
   }
 
-  /// Prefetches what the ids and lists of devices of users found before lead to.
   private mutating func loadNext() {
     let (ids, devices, content) = (ids, devices, content)
     for index in loadingCount..<foundCount {
@@ -194,13 +183,13 @@ public import PushModel
 }
 
 extension FanoutResult {
-  /// What reads the devices of users, while the result is retained.
+  /// Usable while the result is retained.
   var deviceReader: DeviceReader { storage.version?.deviceReader ?? DeviceReader() }
 
-  /// Calls `body` with the index, the id's UTF-8 and the code of each recipient in a range of
-  /// ranks, in the order of users.
+  /// Calls `body` with index, UTF-8 id and code of each recipient among ranks, in the order of
+  /// users.
   ///
-  /// - Complexity: O(members of the range), beside that of ``memberStates()``.
+  /// - Complexity: O(ranks), beside that of ``memberStates()``.
   package func forEachRecipient(
     in ranks: Range<Int>, withDevices: Bool = false,
     _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
@@ -212,15 +201,13 @@ extension FanoutResult {
     }
   }
 
-  /// Calls `body` with the id's UTF-8 of each recipient of a push in a range of ranks, in the order
-  /// of users.
+  /// Calls `body` with the UTF-8 id of each recipient of a push among ranks, in the order of users.
   package func forEachPush(in ranks: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
     defer { withExtendedLifetime(storage) {} }
     var cursor = RecipientCursor(self, .pushes, .ids, in: ranks)
     while let recipient = cursor.next() { unsafe body(ids.characters(recipient.index)) }
   }
 
-  /// Whether anybody in a range of ranks gets a push.
   package func hasPush(in ranks: Range<Int>) -> Bool {
     defer { withExtendedLifetime(storage) {} }
     var cursor = RecipientCursor(self, .pushes, .users, in: ranks)

@@ -4,13 +4,10 @@ internal import PushSupport
 internal import QuietTime
 internal import Synchronization
 
-/// The quiet hours of all schedules of an app's settings, date by date.
+/// The quiet hours of an app's schedules, date by date.
 ///
-/// The transitions of a date are made from its bitmaps. A schedule that repeats daily has the same
-/// transitions on every date while its zone keeps its offset, so they are computed for few dates of
-/// a year.
-///
-/// Any thread may ask for any instant; no answer depends on what others asked for.
+/// Daily schedules have the same transitions while zones keep their offsets, so few dates of a year
+/// are computed from bitmaps. Any thread may ask for any instant.
 final class QuietCalendar: Sendable {
   private struct Day {
     let day: Int64
@@ -26,16 +23,16 @@ final class QuietCalendar: Sendable {
 
   private let state = Lock(State())
   private static let count = Atomic(0)
-  /// Different for every calendar of the process.
+  /// Unique in the process.
   let id = QuietCalendar.count.add(1, ordering: .relaxed).newValue
-  /// How many dates are kept, and how many bytes of phases of one date.
+  /// The most dates that are kept, and bytes of phases of one date.
   private static let keptDays = 4
   private static let keptBytes = 8 << 20
 
-  /// The phases of all schedules of a table at an instant, in milliseconds since the epoch.
+  /// The phases of a table's schedules at an instant, in milliseconds since the epoch.
   ///
-  /// - Complexity: O(1) if it was asked for before; O(transitions of the date) otherwise, and for a
-  ///   new date O(schedules).
+  /// - Complexity: O(1) if asked for before; otherwise O(transitions of the date), and O(schedules)
+  ///   for a new date.
   func phases(at now: Int64, _ table: borrowing ScheduleTable) -> SchedulePhases {
     let day = now / 86_400_000
     let second = Int(now / 1000 - day * 86_400)
@@ -81,7 +78,7 @@ final class QuietCalendar: Sendable {
     if let same { return same.transitions }
     var transitions = QuietTransitions()
     if let before = known.first(where: { $0.day == day }) { transitions = before.transitions }
-    // Two dates that had the same patterns may give new schedules different ones.
+    // New schedules may tell apart two dates that had the same patterns.
     let isShared = known.contains { $0.day != day && $0.transitions.id == transitions.id }
     if transitions.id == 0 || isShared {
       transitions.id = Self.count.add(1, ordering: .relaxed).newValue
@@ -92,8 +89,6 @@ final class QuietCalendar: Sendable {
 }
 
 extension QuietTransitions {
-  /// Adds the schedules of a table that were added since.
-  ///
   /// - Complexity: O(added schedules + transitions of all patterns).
   fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
     let known = patterns.count

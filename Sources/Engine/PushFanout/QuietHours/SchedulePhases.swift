@@ -1,26 +1,25 @@
 internal import Algorithms
 
-/// What the quiet hours of each schedule let through, during an interval without transitions.
+/// The phase of each schedule during an interval without transitions.
 ///
 /// SAFETY: the bytes are written by `init`, read only from then on, and freed by `deinit`.
 @safe final class SchedulePhases: Sendable {
-  /// The half-open interval ``from`` ..< ``until``, in milliseconds since the epoch.
+  /// The half-open interval, in milliseconds since the epoch.
   let from: Int64
   let until: Int64
   /// The number of schedules.
   let count: Int
-  /// The number of the calendar that it is of.
+  /// ``QuietCalendar/id``.
   let calendar: Int
-  /// The date's transitions.
+  /// Of the date.
   let transitions: QuietTransitions
-  /// For each schedule, its phase as in ``UserClass/init(level:quiet:reach:)``, or
-  /// ``StateRules/refusedPhase``; then the same for each pattern.
+  /// Phases of schedules, then of patterns, as in ``UserClass/init(level:quiet:reach:)``, or
+  /// ``StateRules/refusedPhase``.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
   @inline(__always)
   var phases: PhaseTable { unsafe PhaseTable(bytes: UnsafePointer(bytes), count: count) }
 
-  /// The phases of the date's patterns.
   var patternPhases: PhaseTable {
     unsafe PhaseTable(bytes: UnsafePointer(bytes + count), count: transitions.patternCount)
   }
@@ -53,44 +52,42 @@ internal import Algorithms
   @inline(__always)
   func holds(at now: Int64) -> Bool { from <= now && now < until }
 
-  /// The UTC date of the interval, in days since 1970-01-01.
+  /// The UTC date, in days since 1970-01-01.
   var day: Int64 { from / 86_400_000 }
 }
 
-/// The transitions of all schedules on one UTC date, in the order of time.
+/// The transitions of a UTC date, in the order of time.
 ///
-/// Schedules that have the same phases at every second of the date have one *pattern*: tens of
-/// thousands of schedules, in all zones, have about a thousand patterns on a date.
+/// Schedules with the same phases all day share a *pattern*: tens of thousands of schedules have
+/// about a thousand.
 struct QuietTransitions: Sendable {
-  /// A pattern, and its phase before and after, as in ``SchedulePhases/phases``.
+  /// A pattern with its phases before and after a transition.
   struct Entry: Sendable {
     var pattern: UInt32
     var before: UInt8
     var after: UInt8
   }
 
-  /// The pattern of each schedule.
+  /// By schedule.
   private(set) var patterns: [UInt32] = []
-  /// The phase of each pattern at midnight.
+  /// At midnight, by pattern.
   private(set) var first: [UInt8] = []
-  /// The seconds of the date at which any schedule has a transition, ascending, without duplicates.
+  /// Seconds of the date, ascending, without duplicates.
   private(set) var instants: [Int32] = []
-  /// The number of entries before each instant, and before the end of the date.
+  /// Entries before each instant and the end.
   private(set) var starts: [Int] = [0]
   private(set) var entries: [Entry] = []
-  /// The seconds, in which the offsets of all zones are constant, that contain the date; nil when
-  /// there are none, or a schedule depends on the weekday. On another date within them the
-  /// transitions are the same.
+  /// The seconds in which all zones keep their offsets, so that other dates have the same
+  /// transitions; nil if there are none, or a weekday matters.
   var even: Range<Int64>?
-  /// Transitions with the same number give the schedules that both have the same patterns.
+  /// Transitions with the same number give schedules that both have the same patterns.
   var id = 0
-  /// The number of each pattern, by its phases and their seconds.
+  /// By a pattern's phases and their seconds.
   private var patternNumbers: [[UInt32]: UInt32] = [:]
 
   var patternCount: Int { first.count }
 
-  /// The entries that lead from one instant of the date to another, in milliseconds since the
-  /// epoch; the other way round if the second is earlier.
+  /// The entries between two instants in either order, in milliseconds since the epoch.
   func entries(between one: Int64, and other: Int64) -> ArraySlice<Entry> {
     let (from, to) = (entryCount(upTo: min(one, other)), entryCount(upTo: max(one, other)))
     return entries[from..<to]
@@ -101,7 +98,6 @@ struct QuietTransitions: Sendable {
     return starts[instants.partitioningIndex { $0 > second }]
   }
 
-  /// Adds the next schedule, by its phase at midnight and the phases from seconds on.
   mutating func append(_ phase: UInt8, _ changes: [(second: Int32, phase: UInt8)]) {
     var phases = [UInt32(phase)]
     for change in changes { phases.append(UInt32(change.second) << 2 | UInt32(change.phase)) }
@@ -118,11 +114,9 @@ struct QuietTransitions: Sendable {
     }
   }
 
-  /// Transitions that were appended and not merged.
+  /// Not merged yet.
   private var added: [(second: Int32, entry: Entry)] = []
 
-  /// Sorts the appended transitions into the date's entries.
-  ///
   /// - Complexity: O(entries), if any pattern is new.
   mutating func mergeAppended() {
     if added.isEmpty { return }
@@ -144,8 +138,7 @@ struct QuietTransitions: Sendable {
     starts.append(all.count)
   }
 
-  /// A member's key with the pattern in place of the schedule; nil for a schedule that was added
-  /// later.
+  /// A key with the pattern in place of the schedule; nil for a schedule added later.
   @inline(__always)
   func patternKey(_ key: MemberKey) -> MemberKey? {
     guard key.schedule < patterns.count else { return nil }

@@ -4,20 +4,20 @@ internal import PushSupport
 internal import QuietTime
 internal import Synchronization
 
-/// Finds when suppressed members of a conversation would get a push, if no settings changed.
+/// Finds when suppressed members would get a push, if no settings changed.
 ///
-/// For a member without mutes or grace periods that end, the instant follows from the member's
-/// key: it is the first later level of the schedule at which the message pushes.
+/// Without mutes or grace periods, this is the first later level of the member's schedule at which
+/// the message pushes.
 struct DeferredPushes {
   private var calendar = 0
-  /// The instant for which the levels were found, in seconds.
+  /// The prepared instant, in seconds.
   private var now: Int64 = -1
-  /// For each schedule, its next transition in seconds, and its level from then on as in
-  /// ``SchedulePhases/phases``; ``unknown`` until asked for.
+  /// By schedule: when the next transition is, in seconds, ``unknown`` until asked for, and the
+  /// level from then on.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
-  /// Of the app whose version was prepared last.
+  /// Those of the app prepared last.
   private var phases = QuietPhases(AppSettings())
 
   private static let unknown = Int64.min
@@ -27,7 +27,6 @@ struct DeferredPushes {
     Outcome(code: $0)?.action == .suppress
   }
 
-  /// Prepares an instant.
   mutating func prepare(_ quiet: SchedulePhases, _ version: EngineVersion) {
     let second = quiet.from / 1000
     if calendar != quiet.calendar || second < now {
@@ -46,7 +45,7 @@ struct DeferredPushes {
     }
   }
 
-  /// The next transition of a schedule after the instant that was prepared, in seconds.
+  /// In seconds.
   mutating func nextTransition(of index: Int, _ version: EngineVersion) -> Int64 {
     if index == 0 { return Self.never }
     if nextTransitions[index] <= now { find(index, version) }
@@ -61,10 +60,9 @@ struct DeferredPushes {
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
-  /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
-  /// nil if the member is not suppressed or never gets one.
+  /// When a suppressed member gets a push, and the suppressed code; nil for never.
   ///
-  /// - Parameter key: the member's; nil for a member with a mute or a grace that has not ended.
+  /// - Parameter key: nil for a member with a mute or grace that has not ended.
   mutating func release(
     of rank: Int, _ key: MemberKey?, _ target: ConversationTarget, _ quiet: SchedulePhases,
     _ messageClass: Int, at now: Int64, _ version: EngineVersion
@@ -87,8 +85,8 @@ struct DeferredPushes {
     return (second * 1000, code)
   }
 
-  /// Calls `body` with the first later instants, in seconds since the epoch, at which each other
-  /// level of a schedule begins, and with the level, until it returns false.
+  /// Calls `body` with each other level and its first second since the epoch, until it returns
+  /// false.
   private mutating func forEachLaterLevel(
     of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
@@ -108,7 +106,7 @@ struct DeferredPushes {
     }
   }
 
-  /// The same for a member with mutes or graces that have not ended, event by event.
+  /// For a member with mutes or graces, event by event.
   private func releaseByEvents(
     of rank: Int, _ target: ConversationTarget, _ messageClass: Int, at now: Int64,
     _ resolver: MemberResolver
@@ -129,7 +127,7 @@ struct DeferredPushes {
     var events: [Int64] = []
     resolver.forEachEvent(rank, target) { events.append($0) }
     var at = now
-    // Once no level of the schedule brought a push, only the events can.
+    // If no level of the schedule brought a push, only events can.
     var unseen = UnseenLevels(schedule, at: at / 1000)
     while true {
       let event = events.filter { $0 > at }.min() ?? Int64.max
@@ -149,8 +147,7 @@ struct DeferredPushes {
 }
 
 extension CachedConversation {
-  /// Whether a member has an event after the instant of the keys; false for users who are not yet
-  /// members, whose decisions are not suppressed.
+  /// False before the membership starts, when nothing is suppressed.
   ///
   /// - Complexity: O(later events of members).
   func hasLaterEvent(_ rank: Int) -> Bool {
@@ -158,8 +155,8 @@ extension CachedConversation {
     return guarded.withLock { $0.events.laterMembers().contains(UInt32(rank)) }
   }
 
-  /// The members with events after the instant of the keys, with numbers that change when they
-  /// do; nil if the numbers are still these.
+  /// The members with events after the keys' instant, and numbers that change with them; nil if
+  /// they have not changed.
   ///
   /// - Complexity: O(later events of members), O(events) the first time.
   func laterEvents(

@@ -1,12 +1,12 @@
 internal import PushModel
 internal import Synchronization
 
-/// Where the outcomes of messages differ between two timelines.
+/// Where the outcomes of two timelines, A and B, differ.
 package struct OutcomeDifferences {
-  /// How often a code of A met another one of B, at 256 times the first and the second.
+  /// How often codes of A and B met, at 256 * A + B.
   package private(set) var changes = [Int](repeating: 0, count: 65_536)
-  /// Of the message at hand: outcomes that differ, pushes in B only, pushes in A only, and of these
-  /// whose message mentions the recipient by name, and else everyone.
+  /// Of the current message: different outcomes, pushes in B only, pushes in A only, and of the
+  /// latter those mentioned by name, and else by everyone.
   package private(set) var changed = 0
   package private(set) var gained = 0
   package private(set) var lost = 0
@@ -15,12 +15,10 @@ package struct OutcomeDifferences {
 
   package init() {}
 
-  /// Begins another message.
   package mutating func beginMessage() {
     (changed, gained, lost, mentionsLost, everyoneMentionsLost) = (0, 0, 0, 0, 0)
   }
 
-  /// Adds the outcomes of so many recipients.
   package mutating func add(_ a: UInt8, _ b: UInt8, _ count: Int) {
     if a == b { return }
     changed += count
@@ -29,8 +27,6 @@ package struct OutcomeDifferences {
     if a & 1 > b & 1 { lost += count }
   }
 
-  /// Counts the pushes lost of a message that mentions recipients.
-  ///
   /// - Parameter codes: the outcomes of a member of A.
   package mutating func addMentions(
     _ mentions: (ranks: [Int], everyone: Bool), _ codes: (Int) -> (a: UInt8, b: UInt8)
@@ -44,26 +40,22 @@ package struct OutcomeDifferences {
 }
 
 extension FanoutTimeline {
-  /// Whether the message that was decided last went to few members, or to nobody: these are counted
-  /// one by one.
+  /// Whether the last message went to few members or nobody, who are counted one by one.
   package var isCountedByMember: Bool {
     result.memberCount <= CachedConversation.readFromTablesLimit || result.storage.isFromTables
   }
 
-  /// Adds the message that was decided last to the ledger of its conversation, and where its outcomes
-  /// differ from those of another timeline.
+  /// Adds the last message to its conversation's ledger, and its differences from another timeline.
   ///
   /// - Precondition: ``isCountedByMember`` is false on both sides.
   /// - Parameters:
-  ///   - ledger: that of the conversation; nil for none yet. One of other members or settings is
-  ///     closed, and replaced.
-  ///   - other: what has decided the same message for B.
-  ///   - members: who the members are; nil if both sides have the same, who are called by their
-  ///     indices.
-  ///   - mentions: whom of A's members the message mentions; asked for when pushes are lost.
+  ///   - ledger: nil for none yet. One of other members or settings is closed and replaced.
+  ///   - other: the timeline of B.
+  ///   - members: nil if both sides have the same, who are called by their indices.
+  ///   - mentions: the mentioned members of A; asked for when pushes are lost.
   ///   - emit: called with what members got.
-  /// - Complexity: O(pairs of states + mentions + members whose state changes); O(members) when
-  ///   a ledger begins, and on another date.
+  /// - Complexity: O(pairs of states + mentions + members whose state changes); O(members) when a
+  ///   ledger begins, and on another date.
   package func record(
     in ledger: inout OutcomeLedger?, beside other: FanoutTimeline,
     _ members: OutcomeLedger.Members?,
@@ -83,7 +75,6 @@ extension FanoutTimeline {
     ledger = made
   }
 
-  /// The same of a message whose outcomes are the same on both sides.
   package func recordEqual(in ledger: inout OutcomeLedger?, _ emit: OutcomeLedger.Emit) {
     guard let a = basisOfLedger() else { return }
     var made = begin(&ledger, a, nil, nil, emit)
@@ -92,12 +83,11 @@ extension FanoutTimeline {
     ledger = made
   }
 
-  /// Takes out the ledger of a conversation, brought to the message, or a new one.
   private func begin(
     _ ledger: inout OutcomeLedger?, _ a: DecidedConversation, _ b: DecidedConversation?,
     _ members: OutcomeLedger.Members?, _ emit: OutcomeLedger.Emit
   ) -> OutcomeLedger {
-    // Taken out, so that its arrays have one owner and are changed in place.
+    // Taken out, its arrays have one owner and change in place.
     if var known = ledger.take() {
       if known.isOf(a, b) {
         known.follow(a, b, emit)

@@ -5,13 +5,13 @@ extension FanoutTimeline {
   /// The counts of a message, and of its suppressed decisions that would push later.
   ///
   /// A suppressed decision is deferred until the first later instant at which the same message,
-  /// with the same settings, pushes. What stops a message for all recipients never ends, and
+  /// with the same settings, pushes. Whatever stops a message for all recipients never ends, and
   /// nothing is released after the message has expired (E-69).
   ///
   /// - Parameters:
   ///   - held: set to the number of deferred decisions by suppressed outcome.
-  ///   - released: called with an instant in milliseconds and the number of decisions released
-  ///     then. Numbers for the same instant are to be added, and may be negative.
+  ///   - released: called with an instant in milliseconds since 1970 and the number of decisions
+  ///     released then. Numbers for an instant are to be added, and may be negative.
   /// - Complexity: as for ``counts(_:)``, and O(distinct instants + schedules of the members +
   ///   members that changed since the conversation's last message).
   public func counts(
@@ -33,12 +33,12 @@ extension FanoutTimeline {
   /// The counts of a message, and each suppressed decision that would push later.
   ///
   /// A suppressed decision is deferred until the first later instant at which the same message,
-  /// with the same settings, pushes; nothing is released after the message has expired (E-69).
+  /// with the same settings, pushes, unless it has expired by then (E-69).
   ///
   /// - Parameters:
   ///   - held: set to the number of deferred decisions by suppressed outcome.
   ///   - each: called with a recipient, the instant of release in milliseconds since 1970, and the
-  ///     code of the suppressed outcome, in the order of users.
+  ///     suppressed code, in the order of users.
   /// - Complexity: O(members).
   public func counts(
     _ message: Message, held: inout FanoutCounts, each: (UserIndex, Int64, UInt8) -> Void
@@ -52,22 +52,21 @@ extension FanoutTimeline {
     return result.counts
   }
 
-  /// A message that was decided, and what its deferred decisions follow from.
+  /// A decided message, and what its deferred decisions depend on.
   private struct Deferring {
     let target: ConversationTarget
-    /// nil for a small one that was answered from the tables.
+    /// Nil for a small one answered from the tables.
     let conversation: CachedConversation?
     let quiet: SchedulePhases
     let plan: MessagePlan
     /// The last instant before the message expires.
     let limit: Int64
-    /// The ranks of members mentioned by name, without the sender, ascending.
+    /// Ranks mentioned by name, ascending, without the sender.
     let named: [Int]
   }
 
-  /// Decides a message; nil if nothing of it can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
-    // What is found is kept with the conversation, if it is not small.
+    // Larger conversations keep what is found.
     decide(message, .small)
     guard result.memberCount > 0, let quiet = result.storage.quiet else { return nil }
     let conversation = result.storage.isFromTables ? nil : exactConversation()
@@ -91,7 +90,7 @@ extension FanoutTimeline {
       limit: expiry(message), named: named)
   }
 
-  /// The conversation of the result, with keys that hold for its version and instant.
+  /// Has keys of the result's version and instant: it is built again if the kept one has others.
   func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
@@ -101,7 +100,6 @@ extension FanoutTimeline {
     return CachedConversation.build(conversation.target, reader, threads: 1)
   }
 
-  /// The last instant before a message expires.
   private func expiry(_ message: Message) -> Int64 {
     guard let age = engineVersion.tables.app.expireMilliseconds else { return Int64.max }
     return (message.sentAt ?? message.at).milliseconds + age
@@ -118,7 +116,6 @@ extension FanoutTimeline {
       held.add(code, count)
       released(at, count)
     }
-    // Members that the message treats differently.
     for rank in deferring.named + [result.sender] where rank >= 0 {
       guard let (at, code) = release(of: rank, plan.messageClass, deferring) else { continue }
       held.add(code, -1)
@@ -131,9 +128,6 @@ extension FanoutTimeline {
     }
   }
 
-  /// The members of a conversation, followed to the message that was decided last, and what they
-  /// are counted as there.
-  ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) the first time, and on another date.
   func followed(
@@ -160,7 +154,7 @@ extension FanoutTimeline {
     return found
   }
 
-  /// A member's key; nil for one with a mute or a grace that has not ended.
+  /// Nil for a member with a mute or grace that has not ended.
   private func key(_ rank: Int, _ deferring: Deferring) -> MemberKey? {
     if let conversation = deferring.conversation {
       return conversation.hasLaterEvent(rank) ? nil : conversation.key(rank)
@@ -173,8 +167,7 @@ extension FanoutTimeline {
       ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
   }
 
-  /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated
-  /// for each (E-50); devices do not change without an update.
+  /// A filter is evaluated for each (E-50), as devices do not change without an update.
   private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
     var named = deferring.named[...]
     for rank in 0..<result.memberCount where rank != result.sender {

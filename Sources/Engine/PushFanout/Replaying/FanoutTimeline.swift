@@ -3,14 +3,14 @@ public import PushModel
 /// Decides messages on one thread, version by version, for replays of long periods.
 ///
 /// ``Fanout`` decides on its latest version, for any number of threads. A timeline decides on the
-/// versions that it is given, in their order, with a cache of conversations of its own, so that
-/// several timelines may be at different versions of one engine. The decisions are the same.
+/// versions that it is given, in their order, with a cache of its own, so several timelines may be
+/// at different versions of one engine. The decisions are the same.
 ///
-/// Messages may have any instants. They are fastest in the order of time.
+/// Messages may have any instants, and are fastest in the order of time.
 @safe public final class FanoutTimeline {
   private(set) var engineVersion: EngineVersion
   private let cache: ConversationCache
-  /// The position in the log of settings up to which changes were delivered to the cache.
+  /// How far the log of settings was delivered to the cache.
   private var followed: Int
   var result = FanoutResult()
   var deferred = DeferredPushes()
@@ -18,11 +18,10 @@ public import PushModel
 
   var corrections: [OutcomeLedger.Correction] = []
 
-  /// Whether every large conversation with messages is cached, as ledgers require, and not only those
-  /// for which that is faster.
+  /// Whether all large conversations are cached, as ledgers require.
   package var keepsLargeConversations = false
 
-  /// How many bytes the conversations that are kept may take.
+  /// The most bytes of cached conversations.
   private static let cacheBytes = 1 << 29
 
   /// - Complexity: O(1).
@@ -34,9 +33,8 @@ public import PushModel
 
   /// Continues with another version of the same engine's settings.
   ///
-  /// - Complexity: O(memberships of the users whose settings changed) for a later version. For an
-  ///   earlier one, or after very many changes, all conversations are rebuilt when they are
-  ///   needed.
+  /// - Complexity: O(memberships of the users whose settings changed) for a later version. After an
+  ///   earlier one, or very many changes, all conversations are rebuilt on demand.
   public func follow(_ version: FanoutVersion) {
     let before = engineVersion
     if version.number == before.number { return }
@@ -51,15 +49,13 @@ public import PushModel
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
-  /// Takes in who came online and went offline since the last message. The version that is followed
-  /// need not have these users.
+  /// Takes in presence since the last message. The followed version need not have these users.
   ///
   /// - Parameters:
   ///   - changes: in the order of time.
-  ///   - range: which of them; those behind them are taken in next.
-  /// - Complexity: O(memberships of these users in large conversations), once
-  ///   `Fanout.indexMemberships()` has made the index of these; without it, all conversations are
-  ///   rebuilt when they are needed.
+  ///   - range: which of them; those behind are taken in next.
+  /// - Complexity: O(memberships of these users in large conversations) after
+  ///   `Fanout.indexMemberships()`; otherwise, all conversations are rebuilt on demand.
   package func apply(_ changes: [UserPresenceChange], _ range: Range<Int>) {
     if range.isEmpty { return }
     if let online = engineVersion.online {
@@ -67,16 +63,15 @@ public import PushModel
     }
     let online = OnlineUsers()
     engineVersion = EngineVersion(engineVersion, online: online)
-    // What was kept until now is not known to it.
+    // The cache does not know earlier changes.
     cache.removeAll()
     online.apply(changes, range, engineVersion, cache)
   }
 
   // MARK: Deciding
 
-  /// The number of a message's recipients by outcome.
-  ///
-  /// A message to a conversation whose id never appeared has no recipients.
+  /// The number of a message's recipients by outcome; none for a conversation whose id never
+  /// appeared.
   ///
   /// - Complexity: O(changes since the conversation's last message + states + mentions log
   ///   members).
@@ -85,7 +80,7 @@ public import PushModel
     return result.counts
   }
 
-  /// - Parameter tableUse: by default as ``keepsLargeConversations`` says.
+  /// - Parameter tableUse: follows from ``keepsLargeConversations`` by default.
   func decide(_ message: Message, _ tableUse: Decider.TableUse? = nil) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
@@ -94,8 +89,8 @@ public import PushModel
     decider.decide(message, cache, into: &result)
   }
 
-  /// Writes the outcome codes of all members for the message that was decided last, 0 for members
-  /// who are not recipients, in the order of ``decidedMembers``.
+  /// Writes all members' codes for the last message, 0 for members who are not recipients, in the
+  /// order of ``decidedMembers``.
   ///
   /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
   package func writeCodes(into output: inout [UInt8]) {
@@ -105,20 +100,18 @@ public import PushModel
     result.writeCodes(into: &span)
   }
 
-  /// The members of the conversation of the message that was decided last, recipients or not, in the
-  /// order of users.
+  /// All members, recipients or not, in the order of users.
   package var decidedMembers: some RandomAccessCollection<UserIndex> {
     let (users, start) = (result.memberUsers, Int(result.row.start))
     return (0..<result.memberCount).lazy.map { UserIndex(users[start + $0]) }
   }
 
-  /// The ``FanoutResult/membershipVersion`` of the message that was decided last; `max` for none.
+  /// `max` for none.
   package var decidedMembershipVersion: UInt64 {
     result.memberCount == 0 ? .max : result.target?.membershipVersion ?? .max
   }
 
-  /// The indices of the conversation of the message that was decided last, and of the one whose
-  /// members are its recipients.
+  /// The last message's conversation, and the one whose members are its recipients.
   ///
   /// - Precondition: the message has members.
   package var decidedConversation: (index: UInt32, members: UInt32) {
@@ -127,13 +120,12 @@ public import PushModel
     return (result.conversation, isThread ? row.parent - 1 : result.conversation)
   }
 
-  /// The outcome of the message that was decided last, for a user; nil if the user is not a
-  /// recipient.
+  /// Of the last message; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
 
-  /// The rank of a user among the members of a conversation; nil for who is none.
+  /// Nil if the user is not a member.
   ///
   /// - Complexity: O(log members).
   package func rank(of user: Identifier, in conversation: Identifier) -> Int? {
@@ -144,8 +136,7 @@ public import PushModel
     return tables.rank(of: user, in: ConversationTarget(index, channel: "", tables).memberRow)
   }
 
-  /// Which users a message mentions, among the members of its conversation: those by name, as ranks, each
-  /// once, and whether everyone.
+  /// The distinct ranks that a message mentions by name, and whether it mentions everyone.
   ///
   /// - Complexity: O(mentions log members).
   package func mentions(of message: Message) -> (ranks: [Int], everyone: Bool) {
@@ -164,13 +155,11 @@ public import PushModel
 
   // MARK: Ids
 
-  /// The number of user ids of this version.
   package var userCount: Int { engineVersion.tables.userCount }
 
-  /// The id of a user of this version.
   package func id(of user: UserIndex) -> Identifier { engineVersion.tables.userIDs[user.rawValue] }
 
-  /// The user with an id in this version; nil if there is none.
+  /// Nil if this version has no such id.
   package func user(_ id: Identifier) -> UserIndex? {
     engineVersion.tables.userIDs.index(of: id).map { UserIndex($0) }
   }

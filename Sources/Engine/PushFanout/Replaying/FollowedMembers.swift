@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// The states of a conversation's members at the last message of a timeline, and sums over them, kept
-/// up from message to message: the conversation notes each key that changes, the date's transitions
-/// say which patterns do, and what a member was counted as is taken off, and what the member is now is
-/// added.
+/// The members' states at a timeline's last message, and sums over them.
 ///
-/// - Memory: 1 byte a member, 4 more once members are found by their pattern, and those of
+/// A member whose key or pattern changes is moved from one sum to another.
+///
+/// - Memory: 1 byte a member, 4 more once members are found by pattern, and those of
 ///   ``HeldPushes``.
 ///
-/// SAFETY: used by the one thread of the timeline that the conversation is of.
+/// SAFETY: used by the one thread of the conversation's timeline.
 @safe final class FollowedMembers: KeyObserver, @unchecked Sendable {
   private struct KeyChange {
     let rank: UInt32
@@ -16,8 +15,7 @@ internal import Synchronization
     let after: MemberKey
   }
 
-  /// What members are counted as at a message: by zone, and by the instant of a later push. Either
-  /// is prepared where it is asked for.
+  /// What members count as at a message. Either part is prepared where it is asked for.
   struct Counting {
     let timeline: FanoutTimeline
     let conversation: CachedConversation
@@ -25,14 +23,13 @@ internal import Synchronization
 
     func prepareZones() { timeline.localPushes.prepare(timeline.engineVersion.tables) }
 
-    /// The zone of a schedule.
     func zone(_ schedule: Int) -> Int { timeline.localPushes.zone(ofSchedule: schedule) }
 
     func prepareReleases() { timeline.deferred.prepare(quiet, timeline.engineVersion) }
 
-    /// When a member who is suppressed gets a push of a class of message, and the code until then.
+    /// When a suppressed member gets a push, and the code until then.
     ///
-    /// - Parameter hasEvents: whether the member has a mute or a grace that has not ended.
+    /// - Parameter hasEvents: whether a mute or grace has not ended.
     func release(_ rank: Int, _ messageClass: Int, hasEvents: Bool) -> (at: Int64, code: UInt8)? {
       timeline.deferred.release(
         of: rank, hasEvents ? nil : conversation.key(rank), conversation.target, quiet,
@@ -40,36 +37,33 @@ internal import Synchronization
     }
   }
 
-  /// How often all members are looked at before they are sorted by pattern, which takes as long as
-  /// some of these.
+  /// How often all members are read before sorting.
   private static let readsBeforeSorting = 8
 
-  /// How many members can be looked at in the time in which one is looked up.
+  /// Reads in order that cost as much as one look-up.
   private static let lookUpCost = 16
 
   private(set) var states: [UInt8]
   private var quiet: SchedulePhases
-  /// The keys that changed since the last message, in the order of changes.
+  /// Changes since the last message, in order.
   private var changedKeys: [KeyChange] = []
-  /// Whether so many changed that they were not kept.
+  /// Whether changes were too many to keep.
   private var isOutdated = false
-  /// The ranks whose state changed since they were last given out, with repetitions; nil if nobody
-  /// asks for them.
+  /// Since last taken, with repetitions; nil if nobody asks.
   private var changedStates: [UInt32]?
-  /// The ranks by pattern, and where those of each end; empty until they are worth it. Ranks whose
-  /// schedule has changed since are in ``moved`` too.
+  /// Ranks by pattern, and the ends; empty until worth it. ``moved`` has ranks whose schedule has
+  /// changed since.
   private var ranks: [UInt32] = []
   private var ends: [Int] = []
   private var moved: [UInt32] = []
-  /// The transitions whose patterns these are, and how often all members were looked at where they
-  /// would have served.
+  /// The transitions of these patterns, and how often all members were read instead.
   private var sorted = (transitions: 0, reads: 0)
-  /// The members with mutes or graces that have not ended.
+  /// Members with mutes or graces that have not ended.
   private var special: Set<UInt32> = []
   private var events: (revision: UInt, count: Int)?
-  /// Suppressed members who get a push later, by class of message.
+  /// By class of message.
   private var held: [Int: HeldPushes] = [:]
-  /// Members who get a push by zone, by the address of a class of message's codes.
+  /// By the address of a message class's codes.
   private var zones: [UInt: ZonePushes] = [:]
 
   init(_ counting: Counting) {
@@ -91,9 +85,7 @@ internal import Synchronization
 
   // MARK: Sums
 
-  /// The suppressed members who get a push of a class of message later.
-  ///
-  /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
+  /// - Complexity: O(1) once followed to the message; O(members) the first time.
   func held(_ messageClass: Int, _ counting: Counting) -> HeldPushes {
     if let known = held[messageClass] { return known }
     counting.prepareReleases()
@@ -119,9 +111,7 @@ internal import Synchronization
     }
   }
 
-  /// The members who get a push by these codes, by zone.
-  ///
-  /// - Complexity: O(1) once it was followed to the message; O(members) the first time.
+  /// - Complexity: O(1) once followed to the message; O(members) the first time.
   func zones(_ codes: UnsafePointer<UInt8>, _ counting: Counting) -> ZonePushes {
     let address = UInt(bitPattern: codes)
     if let known = zones[address] { return known }
@@ -144,8 +134,7 @@ internal import Synchronization
     }
   }
 
-  /// Calls `body` with the states of members that may have changed since the last call, or of all
-  /// members.
+  /// Includes all states that changed since the last call.
   func takeChangedStates(all: Bool, _ body: (_ rank: Int, _ state: UInt8) -> Void) {
     let count = changedStates?.count ?? 0
     if all || changedStates == nil {
@@ -159,7 +148,6 @@ internal import Synchronization
 
   // MARK: Changes
 
-  /// Takes in that a key changes.
   func note(_ rank: Int, from before: MemberKey, to after: MemberKey) {
     if isOutdated { return }
     changedKeys.append(KeyChange(rank: UInt32(rank), before: before, after: after))
@@ -168,8 +156,6 @@ internal import Synchronization
     changedKeys = []
   }
 
-  /// Follows to the keys and phases of a message.
-  ///
   /// - Complexity: O(transitions + members that changed since the conversation's last message);
   ///   O(members) for another date.
   func follow(_ counting: Counting) {
@@ -178,7 +164,7 @@ internal import Synchronization
     if !zones.isEmpty { counting.prepareZones() }
     if !held.isEmpty { counting.prepareReleases() }
     if isOutdated || quiet.calendar != before.calendar || quiet.from < before.from {
-      // What was counted is found anew when it is asked for.
+      // Sums are made again when asked for.
       (isOutdated, changedKeys, ranks, moved) = (false, [], [], [])
       (held, zones) = ([:], [:])
       readAll(counting)
@@ -215,7 +201,6 @@ internal import Synchronization
     changedKeys.removeAll(keepingCapacity: true)
   }
 
-  /// Sets a member's state by a key and the phases of the message.
   private func set(_ rank: Int, _ key: MemberKey, _ counting: Counting) {
     let stateByBase = unsafe counting.conversation.stateByBase
     set(rank, unsafe key.state(quiet.phases, stateByBase), key, counting)
@@ -231,7 +216,6 @@ internal import Synchronization
     moveZones((zone, before), (zone, state))
   }
 
-  /// Looks at all members; their keys are those that were followed to.
   private func readAll(_ counting: Counting) {
     let conversation = counting.conversation
     let found = Self.states(counting)
@@ -239,7 +223,7 @@ internal import Synchronization
       set(rank, found[rank], conversation.key(rank), counting)
       setHeld(rank, counting)
     }
-    // Of others the push may have become due, and another one follow.
+    // For others the push may be due, and another one follow.
     for index in held.values.indices where held.values[index].hasDue(by: quiet.from) {
       for rank in held.values[index].due(by: quiet.from) {
         set(rank, held.keys[index], &held.values[index], counting)
@@ -254,22 +238,21 @@ internal import Synchronization
     }
     for entry in quiet.transitions.entries(between: before.from, and: quiet.from) {
       let pattern = Int(entry.pattern)
-      // All members of a pattern that is new are among those that moved.
+      // The members of a new pattern are all in ``moved``.
       guard pattern < ends.count else { continue }
       for rank in ranks[(pattern == 0 ? 0 : ends[pattern - 1])..<ends[pattern]] { look(rank) }
     }
     for rank in moved { look(rank) }
   }
 
-  /// Whether so few patterns have had a transition that it is faster to look their members up than to
-  /// look at all members one after the other.
+  /// Whether looking members up is faster than reading all.
   private func areFew(since before: SchedulePhases) -> Bool {
     let transitions = quiet.transitions
     let count = transitions.entries(between: before.from, and: quiet.from).count
     return count * Self.lookUpCost < transitions.patternCount
   }
 
-  /// Whether members can be found by the patterns of a date's transitions, once that is worth it.
+  /// Sorts members by pattern once that is worth it.
   private func isSorted(
     _ transitions: QuietTransitions, _ conversation: CachedConversation
   ) -> Bool {
@@ -289,7 +272,6 @@ internal import Synchronization
     return true
   }
 
-  /// Takes in the mutes and graces that have ended, and those that are new.
   private func followEvents(_ counting: Counting) {
     guard let found = counting.conversation.laterEvents(unless: events) else { return }
     let all = special.union(found.ranks)
@@ -299,8 +281,7 @@ internal import Synchronization
   }
 }
 
-/// Calls `body` with the indices at which two arrays of equal length differ, eight bytes at a time, as
-/// most are equal.
+/// Compares eight bytes at a time, as most are equal.
 private func forEachDifference(_ one: [UInt8], _ other: [UInt8], _ body: (Int) -> Void) {
   let count = one.count
   unsafe one.withUnsafeBytes { (one) -> Void in
@@ -320,20 +301,20 @@ private func forEachDifference(_ one: [UInt8], _ other: [UInt8], _ body: (Int) -
   }
 }
 
-/// The suppressed members of a conversation who get a push of a class of message later.
+/// The suppressed members who get a push of a class of message later.
 ///
 /// - Memory: 8 bytes a member.
 struct HeldPushes {
   private static let codeShift: Int64 = 128
   private static let none: Int64 = -1
 
-  /// For each member the instant and the code, as a key of ``sums``.
+  /// Each member's instant and code, as a key of ``sums``.
   private var keys: [Int64]
   private var sums: [Int64: Int] = [:]
 
   init(_ count: Int) { keys = Array(repeating: Self.none, count: count) }
 
-  /// Sets when a member gets the push, and the code until then; nil for a member who does not.
+  /// Nil for no push.
   mutating func set(_ rank: Int, _ release: (at: Int64, code: UInt8)?) {
     let key = release.map { $0.at * Self.codeShift + Int64($0.code) } ?? Self.none
     let before = keys[rank]
@@ -344,25 +325,20 @@ struct HeldPushes {
     if sums.values[index] == 1 { sums.remove(at: index) } else { sums.values[index] -= 1 }
   }
 
-  /// Whether an instant has come.
-  ///
   /// - Complexity: O(distinct instants).
   func hasDue(by now: Int64) -> Bool { sums.keys.contains { $0 / Self.codeShift <= now } }
 
-  /// The members whose instant has come.
-  ///
   /// - Complexity: O(members).
   func due(by now: Int64) -> [Int] {
     keys.indices.filter { keys[$0] != Self.none && keys[$0] / Self.codeShift <= now }
   }
 
-  /// Calls `body` with each instant and code, and how many members have them.
   func forEach(_ body: (_ at: Int64, _ code: UInt8, _ count: Int) -> Void) {
     for (key, count) in sums { body(key / Self.codeShift, UInt8(key % Self.codeShift), count) }
   }
 }
 
-/// The members of a conversation who get a push, by zone.
+/// Numbers of members who get a push, by zone.
 struct ZonePushes {
   private(set) var counts: [Int] = []
 
@@ -371,9 +347,7 @@ struct ZonePushes {
     counts[zone] += count
   }
 
-  /// Moves a member from a zone and state to others.
-  ///
-  /// - Parameter key: the address of the codes.
+  /// - Parameter key: the codes' address.
   fileprivate mutating func move(
     _ key: UInt, _ before: (zone: Int, state: UInt8), _ after: (zone: Int, state: UInt8)
   ) {

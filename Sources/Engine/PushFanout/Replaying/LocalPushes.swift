@@ -3,12 +3,9 @@ internal import PushSupport
 internal import QuietTime
 internal import Synchronization
 
-/// Counts pushes by the hour of the recipient's local day.
-///
-/// Members of a conversation who get a push of a class of message are counted by zone, and the
-/// numbers kept up (``FollowedMembers``); a message adds a number for each zone.
+/// Counts pushes by the recipient's local hour.
 struct LocalPushes {
-  /// The local hour of a zone, and the half-open interval of seconds in which it holds.
+  /// A zone's local hour, and the half-open interval of seconds in which it holds.
   private struct Clock {
     let table: ZoneTable
     var from: Int64 = 0
@@ -28,14 +25,12 @@ struct LocalPushes {
 
   private var clocks: [Clock] = []
   private var clockIndices: [String: Int] = [:]
-  /// The clock of each schedule of ``version``'s table.
+  /// By schedule of ``version``.
   private var clockOfSchedule: [Int] = []
   private var appRevision: UInt32 = 0
 
-  /// Adds the pushes of a decided message to the hour that each recipient's clock shows.
-  ///
-  /// - Parameter zones: the members who get a push by its codes, by zone; nil for an answer from the
-  ///   tables, and for a message with a device filter, which has codes of its own.
+  /// - Parameter zones: pushed members by zone; nil for an answer from the tables or a device
+  ///   filter.
   /// - Complexity: O(zones + corrections), or O(members).
   mutating func add(
     _ result: borrowing FanoutResult, _ zones: ZonePushes?, _ version: EngineVersion,
@@ -75,13 +70,11 @@ struct LocalPushes {
     hours[clocks[zone].hour(at: second)] += count
   }
 
-  /// The clock of a schedule of the version that was prepared.
   func zone(ofSchedule index: Int) -> Int { clockOfSchedule[index] }
 
-  /// Finds the clocks of schedules that are new.
   mutating func prepare(_ tables: Tables) {
     if appRevision != tables.appRevision {
-      // The app's zone may be another.
+      // The app's zone may have changed.
       appRevision = tables.appRevision
       clockOfSchedule = []
     }
@@ -92,7 +85,7 @@ struct LocalPushes {
     }
   }
 
-  /// - Parameter names: zones, of which the first counts that the system has.
+  /// The first zone that the system has is used.
   private mutating func clock(named names: [String]) -> Int {
     if let known = clockIndices[names[0]] { return known }
     guard let table = names.lazy.compactMap({ try? ZoneTable(named: $0) }).first else {
@@ -105,10 +98,9 @@ struct LocalPushes {
 }
 
 extension FanoutTimeline {
-  /// Adds the pushes of the message decided last to 24 numbers, by the hour of the recipient's
-  /// local day at the message's instant.
+  /// Adds the last message's pushes to 24 numbers, by local hour.
   ///
-  /// The zone is the user's; without one that of the user's quiet hours, and else the app's.
+  /// The zone is the user's, else that of the user's quiet hours, else the app's.
   ///
   /// - Complexity: O(zones + mentions + schedules of the members + members that changed since the
   ///   conversation's last message); O(members) the first time.

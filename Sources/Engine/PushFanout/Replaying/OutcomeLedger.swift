@@ -1,26 +1,23 @@
-/// How often each member of a conversation got each pair of outcomes, along two timelines that decide
-/// the same messages with different settings. A message adds to the ledger, and is compared, in steps
-/// that do not depend on the number of members.
+/// How often each member got each pair of outcomes, on two timelines with different settings. The
+/// cost of a message does not depend on the number of members.
 ///
-/// Members in the same state on both sides get the same outcomes. The ledger knows how many members
-/// are in each pair of states, counts messages by their tables of outcomes by state, and keeps for
-/// each member the counts as they were when the member came into its pair (an *epoch*). What a member
-/// got since is the difference, which is given out when the member leaves the pair, and when the
-/// ledger is closed. Senders and users that a message mentions differ from their state: what they get
-/// is given out at once.
+/// Members in a pair of states get the same outcomes, so messages are counted by table of outcomes.
+/// What a member got is the difference of these counts since it entered the pair (an *epoch*),
+/// given out when it leaves the pair or the ledger is closed. Outcomes of senders and mentioned
+/// users are given out at once.
 ///
-/// A conversation that is the same on both sides has a ledger of one side, which stands for both.
+/// A conversation that is the same on both sides has a ledger of one side.
 ///
 /// - Memory: 11 bytes a member, and one more for the second side.
 package struct OutcomeLedger {
-  /// Takes how often more, or less, a user got the outcomes of two codes.
+  /// Takes how often more, or less if negative, a user got a pair of codes.
   package typealias Emit = (_ user: UInt32, _ a: UInt8, _ b: UInt8, _ count: Int) -> Void
 
-  /// Who the members are.
+  /// The members of both sides.
   package struct Members {
-    /// What the caller calls those of A, and behind them those that only B has.
+    /// Names of the members of A, then of those only in B.
     let users: [UInt32]
-    /// For each rank in B the position in ``users``; nil if it is the rank.
+    /// The index in ``users`` of each rank in B; nil if equal.
     let ranksOfB: [Int32]?
 
     package init(_ users: [UInt32], ranksOfB: [Int32]? = nil) {
@@ -29,7 +26,7 @@ package struct OutcomeLedger {
     }
   }
 
-  /// A member whose outcome is not that of the state: the position, the side and the code.
+  /// A member whose outcome is not the state's.
   struct Correction {
     fileprivate var member: UInt32
     fileprivate var isOfB: Bool
@@ -40,21 +37,20 @@ package struct OutcomeLedger {
   private let members: Members
   private var a: FollowedMembers
   private var b: FollowedMembers?
-  /// For each member the state in A, and 256 times that in B.
+  /// By member, the state in A plus 256 times that in B.
   private var pairs: [UInt16]
-  /// How many members are in each pair that occurs; kept for two sides.
+  /// Members by pair; only for two sides.
   private var sizes: [(pair: UInt16, count: Int)] = []
-  /// The tables of outcomes of messages, one behind the other: A's codes by state, then B's.
+  /// By table, codes by state of A, then of B.
   private var tables: [UInt8] = []
   private let width: (a: Int, b: Int)
-  /// How many messages each table has.
+  /// The number of messages by table.
   private var counts: [UInt32] = []
-  /// ``counts`` at the beginning of each epoch, one behind the other, where those of each begin and
-  /// the last ends, and the epoch in which each member's pair began.
+  /// ``counts`` at each epoch's beginning, their bounds, and each member's epoch.
   private var epochs: [UInt32] = []
   private var starts = [0, 0]
   private var epochOf: [UInt32]
-  /// Whether there was a message since the last epoch began.
+  /// Whether the last epoch has a message.
   private var hasNewCounts = false
 
   init(
@@ -91,7 +87,7 @@ package struct OutcomeLedger {
 
   // MARK: Giving out
 
-  /// Gives out what all members got, and starts again from here.
+  /// Gives out what all members got, and starts again.
   ///
   /// - Complexity: O(members).
   package mutating func flush(_ emit: Emit) {
@@ -100,11 +96,10 @@ package struct OutcomeLedger {
     (tables, counts, epochs, starts, hasNewCounts) = ([], [], [], [0, 0], false)
   }
 
-  /// Gives out what a member got in its present pair of states.
   private func give(_ member: Int, _ emit: Emit) {
     let epoch = Int(epochOf[member])
     let (start, known) = (starts[epoch], starts[epoch + 1] - starts[epoch])
-    // Most tables give a state the same outcome: one step for all of these.
+    // Tables with the same outcome are emitted in one step.
     var found: (a: UInt8, b: UInt8, count: UInt32) = (0, 0, 0)
     for table in counts.indices {
       let count = counts[table] - (table < known ? epochs[start + table] : 0)
@@ -121,7 +116,6 @@ package struct OutcomeLedger {
     if found.a | found.b != 0 { emit(members.users[member], found.a, found.b, Int(found.count)) }
   }
 
-  /// The outcomes of members of a pair by a table.
   @inline(__always)
   private func codes(_ pair: UInt16, _ table: Int) -> (a: UInt8, b: UInt8) {
     let start = table * (width.a + width.b)
@@ -129,7 +123,6 @@ package struct OutcomeLedger {
     return (code, width.b == 0 ? code : tables[start + width.a + Int(pair >> 8)])
   }
 
-  /// Moves a member to another pair.
   private mutating func move(_ member: Int, to pair: UInt16, _ emit: Emit) {
     give(member, emit)
     if b != nil {
@@ -147,8 +140,6 @@ package struct OutcomeLedger {
 
   // MARK: Messages
 
-  /// Follows to the states at a message.
-  ///
   /// - Complexity: O(members whose state changed since the last message).
   mutating func follow(_ a: DecidedConversation, _ b: DecidedConversation?, _ emit: Emit) {
     a.members.takeChangedStates(all: a.members !== self.a) { rank, state in
@@ -167,9 +158,7 @@ package struct OutcomeLedger {
     if pairs[member] != pair { move(member, to: pair, emit) }
   }
 
-  /// Counts a message by its tables of outcomes.
-  ///
-  /// - Returns: the number of the table.
+  /// - Returns: the number of the message's table.
   mutating func add(
     _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>?
   ) -> Int {
@@ -190,8 +179,7 @@ package struct OutcomeLedger {
     return counts.count - 1
   }
 
-  /// Adds where the outcomes of a message differ, of members whose outcomes are those of their
-  /// states.
+  /// Adds outcomes that follow from states.
   func addDifferences(_ table: Int, to differences: inout OutcomeDifferences) {
     for (pair, count) in sizes where count > 0 {
       let (a, b) = codes(pair, table)
@@ -199,7 +187,7 @@ package struct OutcomeLedger {
     }
   }
 
-  /// Gives out what the members get whose outcomes are not those of their states.
+  /// Gives out outcomes that do not follow from states.
   func correct(
     _ table: Int, _ decided: FanoutResult, _ other: FanoutResult?,
     _ corrections: inout [Correction], _ emit: Emit, differing: (UInt8, UInt8, Int) -> Void
@@ -233,7 +221,7 @@ package struct OutcomeLedger {
     }
   }
 
-  /// The outcomes of a member of A for the message that was added last.
+  /// A member's outcomes for the message added last.
   func codes(
     ofMember rank: Int, _ table: Int, _ corrections: [Correction]
   ) -> (a: UInt8, b: UInt8) {
@@ -245,14 +233,14 @@ package struct OutcomeLedger {
   }
 }
 
-/// The members of a conversation to which a message was decided, followed to it.
+/// A decided conversation's members, followed to the message.
 struct DecidedConversation {
   let members: FollowedMembers
   let stateCount: Int
   let key: MemberListKey
 }
 
-/// Which members a conversation has, and by which settings of its own and of the app.
+/// Equal for the same members and settings.
 struct MemberListKey: Equatable {
   let members: UInt64
   let conversation: UInt32
@@ -268,8 +256,7 @@ struct MemberListKey: Equatable {
 }
 
 extension FanoutResult {
-  /// Calls `body` with the members whose outcome is not that of others in their state, the sender
-  /// among them.
+  /// The sender is among these members.
   fileprivate func forEachCorrection(_ body: (_ rank: Int, _ code: UInt8) -> Void) {
     if sender >= 0 { body(sender, 0) }
     let corrections = unsafe corrections

@@ -1,7 +1,6 @@
 internal import PushModel
 
-/// What the outcome of an Easemob message for a recipient depends on, once nothing stops it for
-/// all.
+/// What a message not stopped for all contributes to outcomes.
 struct EasemobMessageClass {
   /// 0 ..< 16.
   var index: Int
@@ -26,11 +25,11 @@ struct EasemobMessageClass {
     return classes.isEmpty ? .plain : classes
   }
 
-  /// The class of the same message for a user that it mentions by name.
+  /// The class for users mentioned by name.
   var forNamed: EasemobMessageClass { EasemobMessageClass(index: index | 4) }
 }
 
-/// Easemob's procedure from line 5 on (decision-rules.md §4), evaluated for a state.
+/// Easemob's procedure from line 5 on (decision-rules.md §4), for a state.
 struct EasemobStates {
   let app: AppSettings
   let isPrivate: Bool
@@ -87,7 +86,6 @@ struct EasemobStates {
 }
 
 extension StateRules {
-  /// The states of Easemob's rules.
   static func easemob(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
     let rules = EasemobStates(app: app, isPrivate: kind == .private)
     let count = EasemobMessageClass.count

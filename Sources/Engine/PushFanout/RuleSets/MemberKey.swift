@@ -1,12 +1,9 @@
-/// What decides a member, except the time and the message: the schedule, and the base of
-/// ``StateRules``.
+/// What decides a member, except time and message: the schedule, and the base of ``StateRules``.
 ///
-/// The kernels of CPushKernels know the layout too.
+/// CPushKernels knows the layout too.
 struct MemberKey: BitwiseCopyable, Equatable {
   private static let baseBits = 10
-  /// The number of bases that it can hold.
   static let baseCapacity = 1 << baseBits
-  /// The number of schedules that it can hold.
   static let scheduleCapacity = 1 << (32 - baseBits)
 
   let bits: UInt32
@@ -17,19 +14,16 @@ struct MemberKey: BitwiseCopyable, Equatable {
   @inline(__always)
   init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
 
-  /// The key of a member whose state is resolved from the tables at each instant. Its state is
-  /// ``StateRules/absent`` in any phase.
+  /// For a member resolved from the tables; ``StateRules/absent`` in any phase.
   static let unresolved = MemberKey(bits: 0)
 
-  /// Whether the base is that of ``unresolved``, which no stored key has.
+  /// No stored key has the base of ``unresolved``.
   @inline(__always)
   var isUnresolved: Bool { base == 0 }
 
-  /// The key while the user is not yet a member.
   @inline(__always)
   var absent: MemberKey { withBase(0) }
 
-  /// The key with another base.
   @inline(__always)
   func withBase(_ base: UInt16) -> MemberKey {
     MemberKey(schedule: UInt32(schedule), base: base)
@@ -40,11 +34,10 @@ struct MemberKey: BitwiseCopyable, Equatable {
   @inline(__always)
   var base: Int { Int(bits & UInt32(Self.baseCapacity - 1)) }
 
-  /// The position in ``StateTables/statesByBase`` of a base in a phase of quiet hours.
+  /// The position in ``StateTables/statesByBase``.
   @inline(__always)
   static func stateIndex(phase: Int, base: Int) -> Int { phase << baseBits | base }
 
-  /// The state in the phase of the schedule.
   @inline(__always)
   func state(_ phases: PhaseTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
     unsafe stateByBase[Self.stateIndex(phase: phases[schedule], base: base)]
@@ -63,8 +56,7 @@ struct MemberKey: BitwiseCopyable, Equatable {
     self.count = count
   }
 
-  /// The phase of a schedule. A key that another thread has just changed may name a schedule that
-  /// was added later; the reader then discards the state.
+  /// A key just changed may name a later schedule; the reader then discards the state.
   @inline(__always)
   subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
 

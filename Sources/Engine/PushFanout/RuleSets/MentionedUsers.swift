@@ -1,9 +1,9 @@
 internal import PushModel
 
-/// The users that a message mentions. Which of its fields say so is in the file of the rule set.
+/// The users that a message mentions, found by the file of each rule set.
 struct MentionedUsers {
   var everyone = false
   var ids: [Identifier] = []
-  /// Whether ids are compared by their lower case (E-47).
+  /// Whether ids are compared in lower case (E-47).
   var folds = false
 }

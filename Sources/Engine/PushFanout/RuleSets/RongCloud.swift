@@ -1,13 +1,12 @@
 internal import PushModel
 
-/// What the outcome of a RongCloud message for a recipient depends on, of the message, its
-/// conversation and channel, once nothing stops it for all.
+/// What a message not stopped for all, its conversation and channel contribute to outcomes.
 struct RongCloudMessageClass {
   /// How the message mentions a recipient.
   enum Mention: Int { case plain = 0, me, everyone }
 
-  /// The level and scope where the user has set nothing: an ultra group's defaults, the App Key's
-  /// level, or the default.
+  /// The level where the user has set none: that of the ultra group, the App Key or the default
+  ///
   struct Fallback: Hashable {
     var level: NotificationLevel
     var scope: Scope
@@ -60,14 +59,13 @@ struct RongCloudMessageClass {
     }
   }
 
-  /// The class of the same message for a user that it mentions by name. One that mentions everyone
-  /// mentions no single user.
+  /// The class for users mentioned by name. A mention of everyone comes first.
   var forNamed: RongCloudMessageClass {
     mention == .plain ? RongCloudMessageClass(index: index + 4) : self
   }
 }
 
-/// RongCloud's procedure from line 3 on (decision-rules.md §4), evaluated for a state.
+/// RongCloud's procedure from line 3 on (decision-rules.md §4), for a state.
 struct RongCloudStates {
   let app: AppSettings
   let kind: ConversationKind
@@ -98,14 +96,14 @@ struct RongCloudStates {
     }
   }
 
-  /// Why the message is ineligible for the flow, the rest of line 3.
+  /// Why the flow does not apply (line 3).
   private func unfit(_ message: RongCloudMessageClass, isLocal: Bool) -> Reason? {
     guard isLocal else { return message.lacksContent ? .messageType : nil }
     if kind == .ultraGroup || !message.isLocalEligible { return .localIneligible }
     return app.messageNotification ? nil : .localDisabled
   }
 
-  /// the first scope at which a level is set.
+  /// the first scope with a level.
   private func level(
     _ user: UserClass, _ member: MemberClass, _ message: RongCloudMessageClass
   ) -> (NotificationLevel, Scope) {
@@ -137,11 +135,10 @@ struct RongCloudStates {
 }
 
 extension StateRules {
-  /// The states of RongCloud's rules.
   static func rongcloud(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
     let rules = RongCloudStates(app: app, kind: kind)
     typealias Class = RongCloudMessageClass
-    // One fallback per level; the scope does not distinguish states.
+    // One fallback per level, as scopes do not distinguish states.
     let levels = NotificationLevel.allCases.filter(\.isSet)
     let telling = levels.flatMap { level in
       (0..<Class.perFallback).map {
@@ -173,7 +170,6 @@ extension MentionedUsers {
 }
 
 extension RongCloudOptions {
-  /// The phase while quiet hours let a level through.
   func quiet(_ level: NotificationLevel) -> UserClass.Quiet {
     switch level {
     case .blocked: .blocked

@@ -1,10 +1,9 @@
 internal import PushModel
 
-// The properties of a rule set that the engine uses: the only switches over rule sets in the
-// engine. Each leads to the file of the rule set.
+// The engine's only switches over rule sets.
 
 extension RuleSet {
-  /// The last phase of quiet hours, from 0 outside of them.
+  /// The last phase of quiet hours; 0 is outside.
   var lastQuietPhase: UInt8 {
     switch self {
     case .easemob: UserClass.windowPhase
@@ -12,7 +11,7 @@ extension RuleSet {
     }
   }
 
-  /// Which of eight slots holds the state rules of a kind of conversation.
+  /// The slot, of eight, of a kind's rules.
   @inline(__always)
   func stateRulesSlot(for kind: ConversationKind) -> Int {
     switch self {
@@ -23,7 +22,7 @@ extension RuleSet {
 }
 
 extension AppSettings {
-  /// How old a message may be and still be pushed, in milliseconds; nil for any age.
+  /// The age limit in milliseconds; nil for none.
   var expireMilliseconds: Int64? {
     switch rules {
     case .easemob: easemob.expireMilliseconds  // E-69
@@ -34,9 +33,9 @@ extension AppSettings {
 
 // MARK: The class of a user
 
-/// The phase of quiet hours, by the level that they let through.
+/// Phases of quiet hours by the level let through.
 struct QuietPhases {
-  /// A byte for each level.
+  /// One byte per level.
   private var bytes: UInt64 = 0
 
   init(_ app: AppSettings) {
@@ -50,7 +49,7 @@ struct QuietPhases {
     }
   }
 
-  /// The phase while quiet hours let a level through; 0 outside of them.
+  /// 0 outside of quiet hours.
   @inline(__always)
   subscript(level: NotificationLevel?) -> UInt8 {
     guard let level else { return 0 }
@@ -61,7 +60,6 @@ struct QuietPhases {
 // MARK: The outcome
 
 extension StateRules {
-  /// The states of a kind of conversation, by the rules of the app.
   static func make(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
     switch app.rules {
     case .easemob: easemob(app, kind)
@@ -69,7 +67,6 @@ extension StateRules {
     }
   }
 
-  /// The outcome of a message of a class for one recipient.
   static func outcome(
     _ app: AppSettings, _ kind: ConversationKind, _ user: UserClass, _ member: MemberClass,
     _ messageClass: Int

@@ -3,23 +3,20 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// An app's state rules, by kind of conversation.
-///
-/// Created on first use, by any thread.
+/// An app's state rules by kind of conversation, created on first use, by any thread.
 final class RuleTables: Sendable {
   let app: AppSettings
-  /// The addresses of the rules, 0 until created.
+  /// Addresses, 0 until created.
   private let kinds: InlineArray<8, Atomic<UInt>>
   private let uniform = UniformCodes()
-  /// 0 until it is computed.
+  /// 0 until computed.
   private let knownMark = Atomic<UInt64>(0)
 
-  /// Those asked for last, most recent last.
+  /// The most recently asked for is last.
   private static let recent = Lock<[RuleTables]>([])
   private static let recentLimit = 16
 
-  /// The rules of an app, which engines with the same app settings share: to compute them takes
-  /// milliseconds.
+  /// Shared by equal app settings, as computing rules takes milliseconds.
   static func shared(_ app: AppSettings) -> RuleTables {
     recent.withLock { recent in
       let known = recent.firstIndex { $0.app == app }
@@ -39,7 +36,6 @@ final class RuleTables: Sendable {
     for slot in 0..<8 { AtomicLazy.release(kinds[slot], as: StateRules.self) }
   }
 
-  /// The tables of the rules of a kind of conversation.
   func tables(_ kind: ConversationKind) -> StateTables {
     let slot = app.rules.stateRulesSlot(for: kind)
     let address = kinds[slot].load(ordering: .acquiring)
@@ -50,15 +46,14 @@ final class RuleTables: Sendable {
     return self[kind].tables
   }
 
-  /// The rules of a kind of conversation.
   subscript(kind: ConversationKind) -> StateRules {
     let slot = app.rules.stateRulesSlot(for: kind)
     if let rules = AtomicLazy.load(kinds[slot], as: StateRules.self) { return rules }
     return AtomicLazy.store(StateRules.make(app, kind), in: kinds[slot])
   }
 
-  /// A hash of the bases of all kinds of conversations whose members have stored keys, so that
-  /// keys are not read with a program that numbers bases in another way. Never 0.
+  /// A hash of the bases that stored keys use, so that programs with other bases do not read them.
+  /// Never 0.
   ///
   /// - Complexity: that of creating the rules, the first time.
   var mark: UInt64 {
@@ -73,13 +68,12 @@ final class RuleTables: Sendable {
     return mark
   }
 
-  /// The codes of a message that has the same outcome for all recipients.
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe uniform.codes(Int(outcome.code))
   }
 }
 
-/// For each outcome's code, a table that maps every state of a member to it.
+/// Uniform tables of states, by code.
 @safe private final class UniformCodes: Sendable {
   // SAFETY: written by `init`, read only from then on, freed by `deinit`.
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>

@@ -1,8 +1,7 @@
-/// The position of a pair of a user's and a member's class in tables of ``StateRules``.
+/// The table position of a user's and a member's class in ``StateRules``.
 struct StateKey: BitwiseCopyable {
   let index: Int
 
-  /// The number of pairs.
   static let count = MemberClass.count << UserClass.bitCount
 
   @inline(__always)

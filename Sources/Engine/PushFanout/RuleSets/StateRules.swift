@@ -1,20 +1,19 @@
 internal import PushModel
 
-/// The rules, evaluated once for every possible state.
+/// The rules, evaluated for every possible state.
 ///
-/// A *state* represents a pair of a user's and a member's class. Pairs with the same outcome for
-/// every message are the same state, so a byte suffices: at most 230 states occur, whatever the
-/// options. For each class of message, a table of 256 bytes maps a state to an outcome's code.
+/// A *state* stands for pairs of a user's and a member's class with the same outcome for every
+/// message. At most 230 occur, so it fits a byte. Each class of message has a table of 256 codes by
+/// state.
 ///
-/// A *base* represents a pair of classes without quiet hours; with the phase of the user's schedule
-/// it gives the state. Pairs that are in the same state in every phase have the same base.
+/// A *base* stands for pairs without quiet hours that have the same state in every phase.
 @safe final class StateRules: Sendable {
-  /// State 0: not yet a member. Its code is always 0, not a recipient.
+  /// Not yet a member; the code is always 0, not a recipient.
   static let absent: UInt8 = 0
 
-  /// The number of phases of quiet hours, the first of which is outside of them.
+  /// Phases of quiet hours, of which 0 is outside.
   static let phaseCount = 4
-  /// The phase of the schedules of users who are not decided for. In it every base is ``absent``.
+  /// For users who are not decided for: every base is ``absent``.
   static let refusedPhase = UInt8(phaseCount)
 
   let tableCount: Int
@@ -29,9 +28,7 @@ internal import PushModel
 
   /// - Parameters:
   ///   - telling: classes of message that distinguish any two states.
-  ///   - lastPhase: the last phase of quiet hours, 1 or 3.
-  ///   - isPossible: whether the pair of classes can occur.
-  ///   - outcome: the rules.
+  ///   - lastPhase: 1 or 3.
   init(
     tableCount: Int, telling: [Int], lastPhase: UInt8,
     isPossible: (UserClass, MemberClass) -> Bool,
@@ -68,7 +65,6 @@ internal import PushModel
       statesByBase: statesByBase)
   }
 
-  /// Numbers the bases and lists their states.
   private static func fillBases(
     _ bases: UnsafeMutablePointer<UInt16>, _ statesByBase: UnsafeMutablePointer<UInt8>,
     _ states: UnsafePointer<UInt8>, _ lastPhase: UInt8,
@@ -106,22 +102,21 @@ internal import PushModel
 @safe struct StateTables: @unchecked Sendable {
   /// Every state is below it.
   let stateCount: Int
-  /// The state of a ``StateKey``.
+  /// By ``StateKey``.
   fileprivate let states: UnsafePointer<UInt8>
-  /// For each class of message, the codes by state.
+  /// By class of message, then state.
   fileprivate let codes: UnsafePointer<UInt8>
-  /// The base of the ``StateKey`` of a class without quiet hours. 0 is the base of a user who is
-  /// not yet a member.
+  /// By ``StateKey`` without quiet hours; 0 for not yet a member.
   fileprivate let bases: UnsafePointer<UInt16>
-  /// The states by ``MemberKey/stateIndex(phase:base:)``.
+  /// By ``MemberKey/stateIndex(phase:base:)``.
   let statesByBase: UnsafePointer<UInt8>
 
   static let statesByBaseCount = MemberKey.stateIndex(phase: StateRules.phaseCount + 1, base: 0)
 
-  /// The base of any member who is online: no message is pushed to one.
+  /// For any online member: nothing is pushed to one.
   var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
 
-  /// A table in which the lowest bit says whether a state is a member's. It is never freed.
+  /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.
   nonisolated(unsafe) static let isMember: UnsafePointer<UInt8> = {
     let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
@@ -130,7 +125,7 @@ internal import PushModel
     return unsafe UnsafePointer(table)
   }()
 
-  /// The codes by state for a class of message.
+  /// Codes by state.
   @inline(__always)
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> { unsafe codes + messageClass * 256 }
 
@@ -139,13 +134,13 @@ internal import PushModel
     unsafe states[StateKey(user, member).index]
   }
 
-  /// The base of a pair of classes without quiet hours.
+  /// Of classes without quiet hours.
   @inline(__always)
   func base(_ user: UserClass, _ member: MemberClass) -> UInt16 {
     unsafe bases[StateKey(user, member).index]
   }
 
-  /// Calls `body` with the bytes that say which base has which states.
+  /// Calls `body` with the bytes that map bases to states.
   func forEachBaseTable(_ body: (UnsafeRawBufferPointer) -> Void) {
     unsafe body(
       UnsafeRawBufferPointer(UnsafeBufferPointer(start: bases, count: StateKey.count)))

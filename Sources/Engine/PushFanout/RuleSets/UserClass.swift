@@ -1,31 +1,31 @@
 internal import PushModel
 
-/// Everything about a user that a decision depends on at one instant, in one byte.
+/// What a decision depends on of a user at an instant, in one byte.
 ///
 /// Bits 0-2 hold a level's raw value: Easemob's app level, or RongCloud's for the kind of
-/// conversation. Bits 3-4 hold the phase of the quiet hours; as Easemob has two phases, bit 4 is
-/// its app duration. Bits 5-7 hold ``Reach``. Only this file knows the layout.
+/// conversation. Bits 3-4 hold the phase of quiet hours; Easemob has two phases, so bit 4 is its
+/// app duration. Bits 5-7 hold ``Reach``. Only this file knows the layout.
 struct UserClass: BitwiseCopyable, Equatable {
   private(set) var bits: UInt8
 
-  /// RongCloud's quiet hours at an instant: the number of the phase.
+  /// RongCloud's phases of quiet hours.
   enum Quiet: UInt8 {
     case outside = 0
-    /// Inside, and everything notifies (R-5, quietZero = all).
+    /// Everything notifies (R-5, quietZero = all).
     case all = 1
     case mention = 2
     case blocked = 3
   }
 
-  /// How the user can be reached, given the devices.
+  /// How the user's devices can be reached.
   enum Reach: UInt8 {
-    /// A device with a token can be pushed to.
+    /// A device has a token.
     case device = 0
     case noToken = 1
-    /// All devices are kicked (Easemob's) or logged out (RongCloud's).
+    /// All devices are kicked (Easemob) or logged out (RongCloud).
     case gone = 2
     case online = 3
-    /// RongCloud's local flow: the app in the background shows the notification.
+    /// Local flow: the background app shows the notification.
     case local = 4
     /// Local flow, but the app cannot show the notification.
     case localInfoMissing = 5
@@ -35,7 +35,7 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   static let bitCount = 8
   static let all = (0...UInt8.max).map { UserClass(bits: $0) }
-  /// Easemob's phase inside the window.
+  /// Easemob's phase inside of the window.
   static let windowPhase: UInt8 = 1
 
   private static let muteBit: UInt8 = 16
@@ -44,9 +44,7 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   private init(bits: UInt8) { self.bits = bits }
 
-  /// - Parameters:
-  ///   - level: the raw value of a level.
-  ///   - quiet: the phase of the quiet hours, 0 to 3.
+  /// - Parameter level: the raw value of a level.
   @inline(__always)
   init(level: UInt8, quiet: UInt8 = 0, reach: Reach = .device) {
     bits = level | quiet << Self.quietShift | reach.rawValue << Self.reachShift
@@ -64,14 +62,11 @@ struct UserClass: BitwiseCopyable, Equatable {
 
   private var phase: UInt8 { bits >> Self.quietShift & 3 }
 
-  /// Whether no quiet hours with phases up to `last` are in the class.
   func isOutsideQuiet(lastPhase last: UInt8) -> Bool { phase & last == 0 }
 
-  /// The class of a user outside of quiet hours, once they are in a phase.
   @inline(__always)
   func inPhase(_ phase: UInt8) -> UserClass { UserClass(bits: bits | phase << Self.quietShift) }
 
-  /// Whether the byte is a valid class of a user under the rule set.
   var isEasemob: Bool { bits & 7 < 6 && bits >> Self.reachShift <= Reach.online.rawValue }
   var isRongCloud: Bool {
     bits & 7 < 6 && bits >> Self.reachShift <= Reach.localHandledByApp.rawValue

@@ -1,9 +1,9 @@
 internal import PushModel
 
-// The class of a member, from the member's records.
+// The class of a member by rule set.
 
 extension MemberResolver {
-  /// The bits of a packed member that apply to a message of the target.
+  /// The bits of a packed member that apply to a target.
   func levelMask(_ target: ConversationTarget) -> UInt8 {
     switch tables.app.rules {
     case .easemob: easemobLevelMask(target)
@@ -11,7 +11,6 @@ extension MemberResolver {
     }
   }
 
-  /// Sets the class that results from a member's records.
   func apply(
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
@@ -24,13 +23,13 @@ extension MemberResolver {
 }
 
 extension MemberResolver {
-  /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
+  /// A parent's level may not apply in a thread (E-63).
   func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
     let isOwnOnly = target.kind == .thread && tables.app.easemob.threadScope == .ownOnly
     return isOwnOnly ? 0 : PackedMember.levelMask
   }
 
-  /// The class of an Easemob member, and when the mute ends (E-22, E-63).
+  /// Sets the class and the end of the mute (E-22, E-63).
   func applyEasemob(
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
@@ -51,8 +50,7 @@ extension MemberResolver {
 }
 
 extension MemberResolver {
-  /// The bits of a packed member that apply: an ultra group's level may not apply in its channels
-  ///
+  /// An ultra group's level may not apply in its channels.
   func rongcloudLevelMask(_ target: ConversationTarget) -> UInt8 {
     switch target.kind {
     case .thread: 0
@@ -65,7 +63,7 @@ extension MemberResolver {
     target.channel.isEmpty || tables.app.rongcloud.ultraConversationLevel == .wholeGroup
   }
 
-  /// The class of a RongCloud member.
+  ///
   func rongcloudClass(
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
   ) -> MemberClass {
