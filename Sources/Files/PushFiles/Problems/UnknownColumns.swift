@@ -58,7 +58,7 @@ public struct UnknownColumns: Hashable, Sendable {
     ),
     (["mentions"], ["mention", "mentioned", "mentionedusers", "atlist"]),
     (["body"], ["type", "messagetype", "msgtype"]),
-    (["replyTo"], ["inreplyto", "replytouser"]),
+    (["replyTo"], ["inreplyto"]),
   ]
 
   /// The columns that the names most likely stand for, each at most once: by the words of exports, and
