@@ -21,7 +21,7 @@ internal import Synchronization
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, each message reads all keys.
   static let countedPerMessageLimit = 512
-  /// See ``ConversationCache/readFromTablesLimit``.
+  /// See ``ConversationCache/readFromTablesLimit``. HowItDecides says why the limits differ.
   static let readFromTablesLimit = 128
   static let tallyCount = 4
   /// How many cache lines of an entry each message reads.
