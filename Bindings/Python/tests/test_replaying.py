@@ -200,7 +200,7 @@ def test_results_are_frames_and_say_what_they_are():
     assert sum(day.to_polars()["count"]) == 32
     assert day.to_pandas()["count"].tolist() == [row["count"] for row in day["outcomes"]]
     assert day.__dataframe__().num_rows() == 4
-    assert "<td>quietHours</td>" in day._repr_html_() and day._repr_html_().startswith("<table>")
+    assert ">quietHours</td>" in day._repr_html_() and day._repr_html_().startswith("<table>")
     assert "minutes" in day.tables and "people.neverReasons" not in day.tables
     hours = day.table("hours")
     assert repr(hours) == "<Figures: hours, 1 rows: at, messages, decisions, pushes>"

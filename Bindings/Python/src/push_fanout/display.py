@@ -34,17 +34,25 @@ def instant_text(at: int) -> str:
 
 
 def html_table(title: str, names: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table for a notebook; numbers are on the right."""
+    """A table for a notebook; numbers are on the right, which is also where notebooks put texts
+    that do not say otherwise."""
 
     def cell(value: object) -> str:
         if isinstance(value, int):
             return f'<td style="text-align:right">{value:,}</td>'
-        return f"<td>{'' if value is None else html.escape(str(value))}</td>"
+        text = "" if value is None else html.escape(str(value))
+        return f'<td style="text-align:left">{text}</td>'
 
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    rows = [tuple(row) for row in rows]
+    numbers = {at for row in rows[:1] for at, value in enumerate(row) if isinstance(value, int)}
+    head = "".join(
+        f'<th style="text-align:{"right" if at in numbers else "left"}">{html.escape(name)}</th>'
+        for at, name in enumerate(names)
+    )
     body = "".join(f"<tr>{''.join(map(cell, row))}</tr>" for row in rows)
     return (
-        f"<table><caption>{html.escape(title)}</caption>"
+        '<table><caption style="text-align:left;white-space:nowrap">'
+        f"{html.escape(title)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
