@@ -478,7 +478,20 @@ static void many_messages(void) {
   CHECK(asked.times == 1 && asked.done == 3);
   CHECK(memcmp(batch->codes, codes, sizeof codes) == 0);
   pf_batch_free(batch);
+  pf_messages *more = NULL;
+  OK(pf_messages_read_watched(engine, ndjson, strlen(ndjson), NULL, &watch, &more, &error));
+  CHECK(pf_messages_count(more) == 3 && asked.times == 2 && asked.done == 0);
+  struct ArrowArrayStream stream;
+  OK(pf_messages_stream(more, &stream, &error));
   asked.ends = 1;
+  FAILS(
+    pf_messages_read_arrow_watched(engine, &stream, &watch, &more, &error), PF_CANCELLED,
+    "the caller ended the call");
+  CHECK(!stream.release);
+  FAILS(
+    pf_messages_read_watched(engine, ndjson, strlen(ndjson), NULL, &watch, &more, &error),
+    PF_CANCELLED, "the caller ended the call");
+  pf_messages_free(more);
   FAILS(
     pf_decide_batch_watched(engine, messages, 0, 3, PF_CODES, &watch, &batch, &error), PF_CANCELLED,
     "the caller ended the call");
@@ -928,7 +941,7 @@ static void arrow_in(void) {
     "users:1: unknown field \"colour\"",
     ("users.level: a column of the type \"z\" cannot be read; it must be text, integers, bool, a "
      "timestamp, a struct or a list"),
-    "users: the column \"id\" lacks buffers", "users:2: the line is not UTF-8"};
+    "users: the column \"id\" lacks buffers", "users:2: the text in the column \"id\" is not UTF-8"};
   for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
     test_table table = {3, 2, wrong[index], 1, &released};
     struct ArrowArrayStream stream = stream_of(&table);
@@ -1073,8 +1086,26 @@ static void files_and_snapshots(const char *folder) {
   fputs("conversation,user\ng,eve\n", file);
   fclose(file);
   const char *settings_paths[] = {settings}, *member_paths[] = {members};
-  pf_options options = {.struct_size = sizeof options, .threads = 2};
+  asked asked = {0, 1, 0};
+  const pf_watch watch = {ask, &asked};
+  pf_options options = {.struct_size = sizeof options, .threads = 2, .watch = &watch};
   pf_engine *engine = NULL;
+  FAILS(
+    pf_open_files(settings_paths, 1, NULL, 0, member_paths, 1, &options, &engine, &error),
+    PF_CANCELLED, "the caller ended the call");
+  FAILS(
+    pf_open_bytes(WORLD, strlen(WORLD), &options, &engine, &error), PF_CANCELLED,
+    "the caller ended the call");
+  FAILS(
+    pf_open_arrow(WORLD, strlen(WORLD), NULL, NULL, &options, &engine, &error), PF_CANCELLED,
+    "the caller ended the call");
+  CHECK(asked.times == 3);
+  /* As of an earlier header. */
+  options.struct_size = offsetof(pf_options, watch);
+  OK(pf_open_bytes(WORLD, strlen(WORLD), &options, &engine, &error));
+  pf_close(engine);
+  options.struct_size = sizeof options;
+  asked.ends = 0;
   OK(pf_open_files(settings_paths, 1, NULL, 0, member_paths, 1, &options, &engine, &error));
   pf_ids ids;
   OK(pf_members(engine, "g", 1, NULL, &ids, &error));
@@ -1276,6 +1307,20 @@ static void replays(const char *folder) {
   traffic = traffic_of(&named);
   pf_result *second = NULL;
   char *other = NULL;
+  char rows[900];
+  snprintf(
+    rows, sizeof rows, "{\"held\":\"%s/held.ndjson\",\"people\":\"%s/people.csv\"}", folder, folder);
+  OK(pf_replay(engine, &traffic, rows, strlen(rows), NULL, &second, &error));
+  pf_result_free(second);
+  char written[400];
+  snprintf(written, sizeof written, "%s/people.csv", folder);
+  file = fopen(written, "r");
+  CHECK(file && fgets(rows, sizeof rows, file) && strcmp(rows, "user,days,pushes,neverReachedBy\n") == 0);
+  fclose(file);
+  snprintf(written, sizeof written, "%s/held.ndjson", folder);
+  file = fopen(written, "r");
+  CHECK(file && fgets(rows, sizeof rows, file) && strstr(rows, "\"pushAt\":"));
+  fclose(file);
   OK(pf_replay(engine, &traffic, "{\"hold\":true}", 13, NULL, &second, &error));
   OK(pf_result_json(second, &other, NULL, &error));
   CHECK(strstr(other, "\"hold\":{") && strstr(other, "\"decisions\":8,"));

@@ -19,8 +19,22 @@ static PyObject *wrap_engine(pf_engine *engine) {
   return (PyObject *)self;
 }
 
-static pf_options options_of(int threads, int unknown_zones) {
-  return (pf_options){sizeof(pf_options), threads, 0, unknown_zones};
+/* Has Python handle signals during a long call, and calls what wants to know how far it is. */
+static int ask(void *progress, uint64_t done, uint64_t all) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  int ends = PyErr_CheckSignals() != 0;
+  if (!ends && progress != Py_None) {
+    PyObject *answer = PyObject_CallFunction(
+      progress, "KK", (unsigned long long)done, (unsigned long long)all);
+    ends = answer == NULL;
+    Py_XDECREF(answer);
+  }
+  PyGILState_Release(state);
+  return ends;
+}
+
+static pf_options options_of(int threads, int unknown_zones, const pf_watch *watch) {
+  return (pf_options){sizeof(pf_options), threads, 0, unknown_zones, watch};
 }
 
 PyObject *open_bytes(PyObject *module, PyObject *arguments) {
@@ -28,8 +42,10 @@ PyObject *open_bytes(PyObject *module, PyObject *arguments) {
   const char *settings;
   Py_ssize_t size;
   int threads, zones;
-  if (!PyArg_ParseTuple(arguments, "y#ii", &settings, &size, &threads, &zones)) return NULL;
-  pf_options options = options_of(threads, zones);
+  PyObject *progress;
+  if (!PyArg_ParseTuple(arguments, "y#iiO", &settings, &size, &threads, &zones, &progress)) return NULL;
+  const pf_watch watch = {ask, progress};
+  pf_options options = options_of(threads, zones, &watch);
   pf_engine *engine;
   CALL(pf_open_bytes, settings, (size_t)size, &options, &engine);
   return wrap_engine(engine);
@@ -54,9 +70,11 @@ PyObject *open_files(PyObject *module, PyObject *arguments) {
   PyObject *lists[3];
   const char **paths[3] = {NULL, NULL, NULL};
   int threads, zones;
+  PyObject *progress;
   PyTypeObject *type = &PyList_Type;
   if (!PyArg_ParseTuple(
-        arguments, "(O!O!O!)ii", type, &lists[0], type, &lists[1], type, &lists[2], &threads, &zones)) {
+        arguments, "(O!O!O!)iiO", type, &lists[0], type, &lists[1], type, &lists[2], &threads, &zones,
+        &progress)) {
     return NULL;
   }
   int status = PF_OK;
@@ -64,7 +82,8 @@ PyObject *open_files(PyObject *module, PyObject *arguments) {
   pf_engine *engine = NULL;
   for (int part = 0; part < 3 && !PyErr_Occurred(); part++) paths[part] = path_list(lists[part]);
   if (!PyErr_Occurred()) {
-    pf_options options = options_of(threads, zones);
+    const pf_watch watch = {ask, progress};
+    pf_options options = options_of(threads, zones, &watch);
     size_t counts[3];
     for (int part = 0; part < 3; part++) counts[part] = (size_t)PyList_Size(lists[part]);
     Py_BEGIN_ALLOW_THREADS
@@ -83,7 +102,7 @@ PyObject *open_snapshot(PyObject *module, PyObject *arguments) {
   unsigned long long high, low;
   int threads, zones;
   if (!PyArg_ParseTuple(arguments, "yKKii", &path, &high, &low, &threads, &zones)) return NULL;
-  pf_options options = options_of(threads, zones);
+  pf_options options = options_of(threads, zones, NULL);
   pf_engine *engine;
   CALL(pf_open_snapshot, path, high, low, &options, &engine);
   return wrap_engine(engine);
@@ -95,12 +114,14 @@ PyObject *open_arrow(PyObject *module, PyObject *arguments) {
   Py_ssize_t size;
   struct ArrowArrayStream *users, *members;
   int threads, zones;
+  PyObject *progress;
   if (!PyArg_ParseTuple(
-        arguments, "y#O&O&ii", &settings, &size, read_stream, &users, read_stream, &members,
-        &threads, &zones)) {
+        arguments, "y#O&O&iiO", &settings, &size, read_stream, &users, read_stream, &members,
+        &threads, &zones, &progress)) {
     return NULL;
   }
-  pf_options options = options_of(threads, zones);
+  const pf_watch watch = {ask, progress};
+  pf_options options = options_of(threads, zones, &watch);
   pf_engine *engine;
   CALL(pf_open_arrow, settings, (size_t)size, users, members, &options, &engine);
   return wrap_engine(engine);
@@ -127,7 +148,7 @@ PyObject *open_store(PyObject *module, PyObject *arguments) {
       PyExc_ImportError, "%s has the interface version %d instead of %d", library, (int)version(),
       PF_ABI_VERSION);
   }
-  pf_options options = options_of(threads, zones);
+  pf_options options = options_of(threads, zones, NULL);
   pf_engine *engine;
   CALL(function, path, access, &options, &engine);
   return wrap_engine(engine);
@@ -250,19 +271,22 @@ METHOD(decide) { return decide_plain((Engine *)object, arguments); }
 METHOD(messages_read) {
   const char *bytes, *name = NULL;
   Py_ssize_t size;
-  PyObject *given;
+  PyObject *given, *progress;
   pf_messages *messages;
-  PARSE("y#O", &bytes, &size, &given);
+  PARSE("y#OO", &bytes, &size, &given, &progress);
   if (given != Py_None && !(name = PyBytes_AsString(given))) return NULL;
-  CALL(pf_messages_read, ENGINE, bytes, (size_t)size, name, &messages);
+  const pf_watch watch = {ask, progress};
+  CALL(pf_messages_read_watched, ENGINE, bytes, (size_t)size, name, &watch, &messages);
   return part_of(messages_type, messages, object);
 }
 
 METHOD(messages_read_arrow) {
   struct ArrowArrayStream *stream;
+  PyObject *progress;
   pf_messages *messages;
-  PARSE("O&", read_stream, &stream);
-  CALL(pf_messages_read_arrow, ENGINE, stream, &messages);
+  PARSE("O&O", read_stream, &stream, &progress);
+  const pf_watch watch = {ask, progress};
+  CALL(pf_messages_read_arrow_watched, ENGINE, stream, &watch, &messages);
   return part_of(messages_type, messages, object);
 }
 
@@ -282,20 +306,6 @@ METHOD(decide_at) {
   if (status == PF_OK) return wrap_answer((Engine *)object, answer);
   pf_answer_free(answer);
   return raise_error(status, error);
-}
-
-/* Has Python handle signals during a long call, and calls what wants to know how far it is. */
-static int ask(void *progress, uint64_t done, uint64_t all) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  int ends = PyErr_CheckSignals() != 0;
-  if (!ends && progress != Py_None) {
-    PyObject *answer = PyObject_CallFunction(
-      progress, "KK", (unsigned long long)done, (unsigned long long)all);
-    ends = answer == NULL;
-    Py_XDECREF(answer);
-  }
-  PyGILState_Release(state);
-  return ends;
 }
 
 METHOD(batch_size) {

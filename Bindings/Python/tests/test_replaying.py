@@ -19,7 +19,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from worlds_under_test import MESSAGES, NIGHT, RECORDS, ROOT
+from worlds_under_test import MESSAGE, MESSAGES, NIGHT, RECORDS, ROOT
 
 import push_fanout
 from push_fanout import CompareResult, Error, Fanout, Page, ReplayResult, compare, replay
@@ -106,6 +106,43 @@ def test_a_comparison_is_the_commands(day):
     )  # fmt: skip
     assert without_costs(result.json) == without_costs(expected)
     assert result["changed"] > 0 and len(result["users"]["losers"]) == 3
+
+
+@needs_command
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_rows_are_the_commands(tmp_path, form):
+    files = files_of(DAYS[0])
+    fanout = Fanout.open(users=files["users"], members=files["members"])
+    named = [part for kind in files for part in (f"--{kind}", files[kind])]
+    held, people = tmp_path / f"held.{form}", tmp_path / "people.csv"
+    replay(fanout, files["messages"], held=held, people=str(people))
+    outputs = ["--held", f"expected.{form}", "--people", "expected.people.csv"]
+    command("replay", *named, *outputs, cwd=tmp_path)
+    assert held.read_bytes() == (tmp_path / f"expected.{form}").read_bytes()
+    assert people.read_bytes() == (tmp_path / "expected.people.csv").read_bytes()
+    assert held.stat().st_size > 1000 and people.stat().st_size > 1000
+    compare(fanout, files["messages"], "unset.level=mention", people=people)
+    change = ["--b", "unset.level=mention", "--people", "expected.people.csv"]
+    command("compare", *named, *change, cwd=tmp_path)
+    assert people.read_bytes() == (tmp_path / "expected.people.csv").read_bytes()
+    assert people.read_bytes().startswith(b"user,days,pushesA,pushesB\n")
+
+
+def test_rows_are_there_when_they_are_complete(tmp_path):
+    fanout = Fanout.from_ndjson(RECORDS)
+    people, held = tmp_path / "people.csv", tmp_path / "held.csv"
+    people.write_text("as it was")
+    with pytest.raises(Error, match="messages.ndjson:2"):
+        replay(fanout, b'{"id":"m","conversation":"g","at":0}\n{', people=people, held=held)
+    messages = [MESSAGE]
+    with pytest.raises(Error, match="are one file"):
+        replay(fanout, messages, people=people, held=people)
+    with pytest.raises(Error, match="name a file"):
+        compare(fanout, messages, "unset.level=none", people="-")
+    with pytest.raises(Error, match="cannot write .*: ") as failure:
+        replay(fanout, messages, held=tmp_path / "none" / "held.csv")
+    assert failure.value.status == "PF_IO"
+    assert os.listdir(tmp_path) == ["people.csv"] and people.read_text() == "as it was"
 
 
 @needs_command

@@ -317,7 +317,7 @@ WORDS = {
     "a map for an object": '^users: "quietHours" is of the type map, .*; give a struct$',
     "binary": '^users: "level" is of the type binary, which cannot be read; cast it to text$',
     "an unknown column": '^users:1: unknown field "levle"',
-    "text that is not UTF-8": "^users:1: the line is not UTF-8$",
+    "text that is not UTF-8": '^users:1: the text in the column "level" is not UTF-8$',
 }
 _, _, *COLUMN_ROWS = rows_of("column")
 
@@ -334,6 +334,33 @@ def test_a_column_is_read_or_refused(column, says):
     assert says == "refused"
     with pytest.raises(Error, match=WORDS[column]):
         COLUMNS[column]()
+
+
+def broken(*texts):
+    """A column of texts in which Latin-1 stands for UTF-8."""
+    parts = pyarrow.array([text and text.encode("latin-1") for text in texts], pyarrow.binary())
+    return pyarrow.Array.from_buffers(pyarrow.string(), len(texts), parts.buffers())
+
+
+def test_text_that_is_not_utf8_is_named_by_column_and_row():
+    def forms(*texts):
+        return broken(*texts), broken(*texts).dictionary_encode()
+
+    words = '^users:3: the text in the column "level" is not UTF-8$'
+    for column in forms("all", None, "\xe9"):
+        with pytest.raises(Error, match=words):
+            Fanout.open(users=pyarrow.table({"id": ["ann", "ben", "cid"], "level": column}))
+    words = '^members:2: the text in the column "user" is not UTF-8$'
+    for column in forms("ann", "d\xe4n", "\xff"):
+        with pytest.raises(Error, match=words):
+            Fanout.open(members=pyarrow.table({"conversation": ["g"] * 3, "user": column}))
+    fanout = Fanout.from_ndjson(RECORDS)
+    plain = {"id": ["a", "b", "c"], "conversation": ["g"] * 3, "at": [NOON] * 3}
+    lists = pyarrow.ListArray.from_arrays([0, 1, 1, 2], broken("ann", "\xff"))
+    for name, column in {"sender": broken("ann", "ben", "\xff"), "mentions": lists}.items():
+        words = f'^messages:3: the text in the column "{name}" is not UTF-8$'
+        with pytest.raises(Error, match=words):
+            fanout.messages(pyarrow.table({**plain, name: column}))
 
 
 # -------------------------------------------------------------------------------- Nothing, and more

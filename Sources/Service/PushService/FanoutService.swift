@@ -79,9 +79,29 @@ public final class FanoutService: Sendable {
     _ paths: SettingsPaths, templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
+    try self.init(
+      paths, templates: templates, threads: threads,
+      LoadOptions(readsContent: true, progress: progress))
+  }
+
+  /// The same, with what is asked meanwhile whether it goes on.
+  ///
+  /// - Parameter watch: called on this thread with the number of records so far; what it throws
+  ///   ends the load.
+  package convenience init(
+    _ paths: SettingsPaths, threads: Int?, watch: @escaping (_ records: Int) throws -> Void
+  ) throws {
+    var options = LoadOptions(readsContent: true)
+    options.watch = watch
+    try self.init(paths, templates: TemplateCatalog(), threads: threads, options)
+  }
+
+  private convenience init(
+    _ paths: SettingsPaths, templates: TemplateCatalog, threads: Int?, _ options: LoadOptions
+  ) throws {
     var builder = FanoutBuilder(threads: threads, unknownZones: paths.unknownZones)
-    let files = try SettingsLoader.load(
-      paths, into: &builder, LoadOptions(readsContent: true, progress: progress))
+    let files = try SettingsLoader.load(paths, into: &builder, options)
+    try options.watch?(files.recordCount)
     self.init(
       try builder.build(threads: threads), content: files.content, templates: templates)
   }

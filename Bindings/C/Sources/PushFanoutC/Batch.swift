@@ -15,6 +15,13 @@ internal import PushModel
 
   init(_ watch: UnsafePointer<pf_watch>?) { unsafe self.watch = unsafe watch }
 
+  /// That of options; programs that were built with an earlier header have none.
+  init(of options: UnsafePointer<pf_options>?) {
+    let hasWatch =
+      unsafe (options?.pointee.struct_size ?? 0) >= MemoryLayout<pf_options>.size
+    unsafe self.init(hasWatch ? options?.pointee.watch : nil)
+  }
+
   var isThere: Bool { unsafe watch?.pointee.ask != nil }
 
   /// The nanoseconds of a clock that is not set.
@@ -28,10 +35,13 @@ internal import PushModel
   ///   - done: how many messages were done.
   ///   - all: how many there are; 0 if that is not known.
   mutating func ask(_ done: Int, of all: Int = 0) throws(CallError) {
+    guard isThere, Self.now - last >= Self.interval || done == all && all > 0 else { return }
+    try askNow(done, of: all)
+  }
+
+  mutating func askNow(_ done: Int, of all: Int = 0) throws(CallError) {
     guard let watch = unsafe watch, let ask = unsafe watch.pointee.ask else { return }
-    let now = Self.now
-    guard now - last >= Self.interval || done == all else { return }
-    last = now
+    last = Self.now
     guard unsafe ask(watch.pointee.context, UInt64(done), UInt64(all)) == 0 else {
       throw CallError("the caller ended the call", status: PF_CANCELLED)
     }

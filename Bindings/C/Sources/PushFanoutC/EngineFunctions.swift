@@ -14,7 +14,8 @@ public func pf_open_bytes(
   _ engine: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
 ) -> Int32 {
   unsafe opening(options, engine, error) { threads in
-    try unsafe EngineObject.open(bytes: bytes(settings, size, "settings are"), threads: threads)
+    try unsafe EngineObject.open(
+      bytes: bytes(settings, size, "settings are"), threads: threads, Watch(of: options))
   }
 }
 
@@ -38,7 +39,7 @@ public func pf_open_files(
     let paths = SettingsPaths(
       settings: try unsafe list(settings, settingsCount), users: try unsafe list(users, usersCount),
       members: try unsafe list(members, membersCount))
-    return try EngineObject.open(paths: paths, threads: threads)
+    return try unsafe EngineObject.open(paths: paths, threads: threads, Watch(of: options))
   }
 }
 
@@ -68,7 +69,8 @@ public func pf_open_arrow(
     try unsafe EngineObject.open(
       settings: bytes(settings, size, "settings are"),
       users: users == nil ? nil : ArrowStream(users, of: .users),
-      members: members == nil ? nil : ArrowStream(members, of: .members), threads: threads)
+      members: members == nil ? nil : ArrowStream(members, of: .members), threads: threads,
+      Watch(of: options))
   }
 }
 
@@ -306,6 +308,7 @@ func pf_swift_evaluate_watched(
     let version = object.engine.currentVersion
     let messages = try unsafe bytes(messages, size, "messages are")
     var watch = unsafe Watch(watch)
+    try watch.askNow(0)
     let bytes = try object.service.decide(
       ndjson: messages, as: format, showsDevices: devices != 0, on: version,
       isEmpty: isBlank(messages)

@@ -113,22 +113,26 @@ extension EngineObject {
     hasLostThreads ? options & PF_IGNORES_ZONES | 1 : options
   }
 
-  static func open(bytes: [UInt8], threads: Int32) throws -> EngineObject {
-    var paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
-    paths.unknownZones = unknownZones(threads, else: .fail)
-    return EngineObject(
-      try FanoutService(paths, threads: Self.threads(threads)), unknownZones: paths.unknownZones,
-      reopen: nil)
+  static func open(bytes: [UInt8], threads: Int32, _ watch: Watch) throws -> EngineObject {
+    let paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
+    return try open(paths, threads: threads, watch, reopen: nil)
   }
 
-  static func open(paths: SettingsPaths, threads: Int32) throws -> EngineObject {
-    var read = paths
-    read.unknownZones = unknownZones(threads, else: .fail)
-    return EngineObject(
-      try FanoutService(read, threads: Self.threads(threads)), unknownZones: read.unknownZones
-    ) { hasLostThreads in
-      try open(paths: paths, threads: options(threads, hasLostThreads))
+  static func open(paths: SettingsPaths, threads: Int32, _ watch: Watch) throws -> EngineObject {
+    try open(paths, threads: threads, watch) { hasLostThreads in
+      unsafe try open(paths: paths, threads: options(threads, hasLostThreads), Watch(nil))
     }
+  }
+
+  private static func open(
+    _ paths: SettingsPaths, threads: Int32, _ watch: Watch,
+    reopen: (@Sendable (_ hasLostThreads: Bool) throws -> EngineObject)?
+  ) throws -> EngineObject {
+    var (paths, watch) = (paths, watch)
+    paths.unknownZones = unknownZones(threads, else: .fail)
+    try watch.askNow(0)
+    let service = try FanoutService(paths, threads: Self.threads(threads)) { try watch.ask($0) }
+    return EngineObject(service, unknownZones: paths.unknownZones, reopen: reopen)
   }
 
   static func open(
@@ -146,17 +150,14 @@ extension EngineObject {
 
   /// Opens settings whose users and members are in streams.
   static func open(
-    settings: [UInt8], users: ArrowStream?, members: ArrowStream?, threads: Int32
+    settings: [UInt8], users: ArrowStream?, members: ArrowStream?, threads: Int32, _ watch: Watch
   ) throws -> EngineObject {
     var paths = settings.isEmpty ? SettingsPaths() : SettingsPaths(settings)
-    paths.unknownZones = unknownZones(threads, else: .fail)
     for stream in [users, members].compactMap(\.self) {
       paths.settings.append(stream.rows.rawValue)
       paths.streams[stream.rows.rawValue] = stream
     }
-    return EngineObject(
-      try FanoutService(paths, threads: Self.threads(threads)), unknownZones: paths.unknownZones,
-      reopen: nil)
+    return try open(paths, threads: threads, watch, reopen: nil)
   }
 }
 

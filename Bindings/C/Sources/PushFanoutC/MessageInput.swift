@@ -10,9 +10,12 @@ final class MessagesObject: HandleObject, Sendable {
 
   init(_ messages: [Message]) { self.messages = messages }
 
-  init(_ reader: MessageReader) throws(FileProblem) {
+  init(_ reader: MessageReader, _ watch: inout Watch) throws {
     var messages: [Message] = []
-    while let message = try reader.next() { messages.append(message) }
+    while let message = try reader.next() {
+      messages.append(message)
+      if messages.count & 0x3FF == 0 { try watch.ask(messages.count) }
+    }
     self.messages = messages
   }
 
@@ -124,6 +127,15 @@ func pf_swift_messages_read(
   _ name: UnsafePointer<CChar>?, _ messages: UnsafeMutablePointer<OpaquePointer?>?,
   _ error: ErrorText
 ) -> Int32 {
+  unsafe pf_swift_messages_read_watched(engine, start, size, name, nil, messages, error)
+}
+
+@c @implementation
+func pf_swift_messages_read_watched(
+  _ engine: OpaquePointer?, _ start: UnsafeRawPointer?, _ size: Int,
+  _ name: UnsafePointer<CChar>?, _ watch: UnsafePointer<pf_watch>?,
+  _ messages: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
+) -> Int32 {
   unsafe answering(error) {
     let messages = try unsafe result(messages)
     let bytes = try unsafe bytes(start, size, "messages are")
@@ -132,10 +144,13 @@ func pf_swift_messages_read(
       unsafe messages.pointee = try MessagesObject([]).handle(PF_KIND_messages, of: engine)
       return
     }
+    var watch = unsafe Watch(watch)
+    try watch.askNow(0)
     let reader = unsafe try MessageReader(
       bytes, name: name == nil ? "messages.ndjson" : text(name, "name"),
       rules: EngineObject.of(engine).rules)
-    unsafe messages.pointee = try MessagesObject(reader).handle(PF_KIND_messages, of: engine)
+    unsafe messages.pointee = try MessagesObject(reader, &watch).handle(
+      PF_KIND_messages, of: engine)
   }
 }
 
@@ -144,15 +159,30 @@ func pf_swift_messages_read_arrow(
   _ engine: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
   _ messages: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
 ) -> Int32 {
+  unsafe pf_swift_messages_read_arrow_watched(engine, stream, nil, messages, error)
+}
+
+@c @implementation
+func pf_swift_messages_read_arrow_watched(
+  _ engine: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ watch: UnsafePointer<pf_watch>?, _ messages: UnsafeMutablePointer<OpaquePointer?>?,
+  _ error: ErrorText
+) -> Int32 {
   unsafe answering(error) {
     let messages = try unsafe result(messages)
     guard unsafe stream != nil else { throw CallError("the stream is NULL") }
-    let lines = try unsafe ArrowStream(stream, of: .messages).ndjson()
+    var watch = unsafe Watch(watch)
+    try watch.askNow(0)
+    // They are counted when the lines are read.
+    let lines = try unsafe ArrowStream(stream, of: .messages).ndjson { count in
+      if count & 0x3FF == 0 { try watch.ask(0) }
+    }
     let object =
       lines.isEmpty
       ? MessagesObject([])
       : try MessagesObject(
-        unsafe MessageReader(lines, name: "messages", rules: EngineObject.of(engine).rules))
+        unsafe MessageReader(lines, name: "messages", rules: EngineObject.of(engine).rules),
+        &watch)
     unsafe messages.pointee = try object.handle(PF_KIND_messages, of: engine)
   }
 }

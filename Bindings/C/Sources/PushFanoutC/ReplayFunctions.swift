@@ -71,6 +71,15 @@ private struct CallOptions {
     try read { (object) throws(FileProblem.Problem) in try object.whole(name) }.map { Int($0) }
   }
 
+  /// A file that rows go to, by an option with its path.
+  func output(_ name: String) throws -> OutputFile? {
+    guard let path = try text(name) else { return nil }
+    guard path != "-", !path.isEmpty else {
+      throw CallError("\(name) is \"\(path)\"; name a file")
+    }
+    return try OutputFile(path: path)
+  }
+
   func rateLimit() throws -> Int? {
     try text("rate-limit").map { text in
       guard let rate = PushRate(text) else {
@@ -93,6 +102,12 @@ private struct CallOptions {
   static let common = [
     "time-zone", "rate-limit", "from", "to", "conversation", "user", "delimiter", "columns", "zone",
   ]
+}
+
+/// Gives files that are complete their names, after all are on the disk.
+private func finish(_ files: [OutputFile?]) throws {
+  for file in files { try file?.sync() }
+  for file in files { try file?.finish() }
 }
 
 /// Standard input is the host's.
@@ -172,13 +187,16 @@ func pf_swift_replay(
     let given = try unsafe CallOptions(
       options, size,
       known: CallOptions.common + [
-        "hold", "per-person", "skip-invalid", "follow-user", "follow-conversation",
+        "hold", "held", "people", "per-person", "skip-invalid", "follow-user",
+        "follow-conversation",
       ])
     let object = unsafe EngineObject.of(engine)
     let files = try unsafe ReplayFiles(traffic, given, object.unknownZones)
     var options = ReplayOptions()
     options.holds = try given.flag("hold")
-    options.countsPeople = try given.flag("per-person")
+    if let path = try given.text("held"), try path == given.text("people") {
+      throw OptionProblem("held and people are one file, \(path)")
+    }
     options.timeZone = try given.text("time-zone")
     options.rateLimit = try given.rateLimit()
     options.followedUser = try given.text("follow-user").map { Identifier($0) }
@@ -187,11 +205,19 @@ func pf_swift_replay(
     let skips = try given.flag("skip-invalid")
     try checkHasThreads()
     let names = try object.service.content
+    let (held, people) = (try given.output("held"), try given.output("people"))
+    options.countsPeople = try given.flag("per-person") || people != nil
+    let heldText = HeldText(path: try given.text("held") ?? "")
     var watch = unsafe Watch(watch)
     var replayed = try Replayer.replay(
-      files, on: object.engine.fork(), options, skipped: skips ? { _ in } : nil
+      files, on: object.engine.fork(), options, skipped: skips ? { _ in } : nil,
+      heldRows: held.map { file in
+        Replayer.HeldRows(heldText) { try file.write(whole: $0) }
+      },
+      people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, _, _ in try watch.ask(done.messages) }
     replayed.nameConversations { names.name(of: Identifier($0)) }
+    try finish([held, people])
     unsafe output.pointee = try ResultObject(.replay(replayed)).handle(PF_KIND_result, of: engine)
   }
 }
@@ -205,7 +231,7 @@ func pf_swift_compare(
   unsafe answering(error) {
     let output = try unsafe PushFanoutC.result(result)
     let given = try unsafe CallOptions(
-      options, size, known: CallOptions.common + ["a", "b", "name-a", "name-b", "top"])
+      options, size, known: CallOptions.common + ["a", "b", "name-a", "name-b", "people", "top"])
     let object = unsafe EngineObject.of(engine)
     let files = try unsafe ReplayFiles(traffic, given, object.unknownZones)
     guard files.changes.isEmpty else {
@@ -223,15 +249,18 @@ func pf_swift_compare(
     options.nanoseconds = { UInt64(Watch.now) }
     try checkHasThreads()
     let names = try object.service.content
+    let people = try given.output("people")
     var watch = unsafe Watch(watch)
     var compared = try Comparer.compare(
-      files, a: try given.changes("a") ?? [], b: b, options, skipped: nil
+      files, a: try given.changes("a") ?? [], b: b, options, skipped: nil,
+      people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, _ in
       try watch.ask(done.messages)
     } world: {
       object.engine.fork()
     }
     compared.nameConversations { names.name(of: Identifier($0)) }
+    try finish([people])
     unsafe output.pointee = try ResultObject(.comparison(compared)).handle(
       PF_KIND_result, of: engine)
   }

@@ -167,6 +167,28 @@ def _plain_column(pa: Any, column: Any, path: str, zone: tzinfo | None) -> Any:
         raise Error(f"{path}: {error}", "PF_INVALID") from None
 
 
+class Batches:
+    """Batches that Python makes, as a table that is read once. What is raised meanwhile, such as by
+    Ctrl-C, is kept, as a stream has only words for it; those do for what pyarrow raises."""
+
+    def __init__(self, schema: Any, batches: Iterable[Any]) -> None:
+        self.error: BaseException | None = None
+        pa = pyarrow_module()
+        self._pyarrows = (OSError, pa.ArrowException)
+        self._reader = pa.RecordBatchReader.from_batches(schema, self._kept(batches))
+
+    def _kept(self, batches: Iterable[Any]) -> Iterator[Any]:
+        try:
+            yield from batches
+        except BaseException as error:
+            if not isinstance(error, self._pyarrows):
+                self.error = error
+            raise
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
 class Table:
     """A table that is opened when it is read: of two relations of one connection, the first has
     been read when the second is opened."""
@@ -174,6 +196,7 @@ class Table:
     def __init__(self, source: ArrowTable, name: str, zone: tzinfo | None) -> None:
         self._source = source
         self._zone = zone
+        self._batches: Batches | None = None
         self.name = name
         self.error: BaseException | None = None
         """What was raised when it was opened or read."""
@@ -211,15 +234,9 @@ class Table:
                 arrays[index] = _plain_column(pa, arrays[index], path, self._zone)
             return pa.RecordBatch.from_arrays(arrays, names)
 
-        def batches() -> Iterator[Any]:
-            try:
-                yield from map(plain, reader)
-            except BaseException as error:
-                self.error = error
-                raise
-
         schema = plain(pa.RecordBatch.from_pylist([], reader.schema)).schema
-        return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+        self._batches = Batches(schema, map(plain, reader))
+        return self._batches.__arrow_c_stream__()
 
     def table(self) -> Any:
         """Its rows as a pyarrow.Table."""
@@ -228,6 +245,9 @@ class Table:
 
     def raise_error(self) -> None:
         """Raises what was raised when it was opened or read, if anything was."""
+        for found in (self._source, self._batches):
+            if self.error is None and isinstance(found, Batches):
+                self.error = found.error
         if self.error is not None:
             raise self.error
 
@@ -267,17 +287,16 @@ def _of_pandas(frame: Any) -> ArrowTable:
 
 
 def _of_pyarrow(source: Any) -> ArrowTable | None:
-    pa = pyarrow_module()
     found: ArrowTable | None = None
     if hasattr(source, "to_reader"):  # a Scanner
         found = source.to_reader()
     elif hasattr(source, "scanner"):  # a Dataset
         found = source.scanner().to_reader()
     elif hasattr(source, "iter_batches"):  # a ParquetFile
-        found = pa.RecordBatchReader.from_batches(source.schema_arrow, source.iter_batches())
+        found = Batches(source.schema_arrow, source.iter_batches())
     elif hasattr(source, "get_batch"):  # a file of IPC
         batches = (source.get_batch(index) for index in range(source.num_record_batches))
-        found = pa.RecordBatchReader.from_batches(source.schema, batches)
+        found = Batches(source.schema, batches)
     return found
 
 
@@ -302,4 +321,4 @@ def batches_of(source: Iterable[Any]) -> tuple[ArrowTable | None, Iterable[Any]]
         for item in itertools.chain([first], rest):
             yield from pa.table(item).to_batches()
 
-    return pa.RecordBatchReader.from_batches(pa.table(first).schema, batches()), []
+    return Batches(pa.table(first).schema, batches()), []

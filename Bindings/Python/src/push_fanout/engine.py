@@ -96,6 +96,7 @@ class Fanout(EngineState):
         threads: int = 0,
         unknown_zones: UnknownZones = "refuse",
         time_zone: str | None = None,
+        progress: Progress = None,
     ) -> Fanout:
         """Opens an engine for settings, a snapshot or a store.
 
@@ -120,6 +121,8 @@ class Fanout(EngineState):
                 an error), or "ignore" the zone, and decide as if they had no quiet hours.
             time_zone: what timestamps and datetimes without a time zone are in, such as "UTC";
                 None to refuse them.
+            progress: called about every 50 ms with how many records were read, and 0; not for a
+                snapshot or a store.
 
         Raises:
             Error: what is wrong with the settings, and in which line.
@@ -152,10 +155,10 @@ class Fanout(EngineState):
                     [os.fsencode(found[name].path or "")] if name in found else []
                     for name in ("settings", "users", "members")
                 )
-                engine = _native.open_files(paths, *options)
+                engine = _native.open_files(paths, *options, progress)
             else:
                 check_parts(found)
-                engine = Settings(found, zone).open(options)
+                engine = Settings(found, zone).open(options, progress)
         fanout = cls._of(engine)
         if store is None:
             fanout._origin = origin_of(
@@ -175,16 +178,17 @@ class Fanout(EngineState):
         threads: int = 0,
         unknown_zones: UnknownZones = "refuse",
         time_zone: str | None = None,
+        progress: Progress = None,
     ) -> Fanout:
         """Opens an engine for the content of a settings.ndjson, bytes or text, or for records of
-        settings.
+        settings; what else is given is as of `open`.
 
         >>> Fanout.from_ndjson([{"kind": "user", "id": "ann"}]).user_count
         1
         """
         options, zone = engine_options(threads, unknown_zones), zone_named(time_zone)
         data = lines_of(given_text(settings, "settings", zone), zone)
-        return cls._of(_native.open_bytes(data, *options))
+        return cls._of(_native.open_bytes(data, *options, progress))
 
     def reopen(self) -> Fanout:
         """Opens the same files, snapshot or store again, as they are now, also in a child of a
@@ -222,10 +226,12 @@ class Fanout(EngineState):
         decision = engine.decide(message)
         if decision is None:
             line = json_line(message, zone_named(time_zone))
-            decision = engine.decide_at(engine.messages_read(line, b"messages.ndjson"), 0)
+            decision = engine.decide_at(engine.messages_read(line, b"messages.ndjson", None), 0)
         return decision  # type: ignore[return-value]
 
-    def messages(self, source: Source, *, time_zone: str | None = None) -> Messages:
+    def messages(
+        self, source: Source, *, time_zone: str | None = None, progress: Progress = None
+    ) -> Messages:
         """Reads messages: a file, bytes of NDJSON, a table or dictionaries, as `open` does. No
         rows are no messages; a file of 0 bytes is an error.
 
@@ -233,6 +239,7 @@ class Fanout(EngineState):
             source: the messages.
             time_zone: what timestamps and datetimes without a time zone are in; None to refuse
                 them.
+            progress: called about every 50 ms with how many messages were read, and 0.
 
         Raises:
             Error: what is wrong with which message; then none is read.
@@ -244,14 +251,15 @@ class Fanout(EngineState):
         found = given(source, "messages", zone)
         if found.table is not None:
             try:
-                return Messages(engine.messages_read_arrow(found.table.stream()))
+                return Messages(engine.messages_read_arrow(found.table.stream(), progress))
             except Error as error:
                 found.table.raise_error()
                 text = str(error).removeprefix("messages")
                 raise Error(f"{found.name}{text}", error.status) from None
         if found.path is not None:
-            return Messages(engine.messages_read(read_bytes(found.path), os.fsencode(found.path)))
-        return Messages(engine.messages_read(lines_of(found, zone), None))
+            data, path = read_bytes(found.path), os.fsencode(found.path)
+            return Messages(engine.messages_read(data, path, progress))
+        return Messages(engine.messages_read(lines_of(found, zone), None, progress))
 
     def _messages(self, source: Source | Messages) -> Messages:
         return source if isinstance(source, Messages) else self.messages(source)

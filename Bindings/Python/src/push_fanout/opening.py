@@ -109,12 +109,13 @@ class Settings:
         self._tables[kind] = table
         self._before[kind] = before
 
-    def open(self, options: tuple[int, int]) -> _native.Engine:
+    def open(self, options: tuple[int, int], progress: object) -> _native.Engine:
         """Opens an engine for them."""
         streams = {kind: table.stream() for kind, table in self._tables.items()}
         users, members = streams.get("users"), streams.get("members")
         try:
-            return _native.open_arrow(bytes(self._lines.data), users, members, *options)
+            lines = bytes(self._lines.data)
+            return _native.open_arrow(lines, users, members, *options, progress)
         except Error as error:
             for table in self._tables.values():
                 table.raise_error()

@@ -310,6 +310,10 @@ def _texts(texts: Iterable[Path] | Path | None) -> list[str]:
     return [os.fsdecode(text) for text in texts]
 
 
+def _output(path: Path | None) -> str | None:
+    return None if path is None else os.fsdecode(path)
+
+
 def _rate(rate: int | str | None) -> str | None:
     return None if rate is None else rate if isinstance(rate, str) else f"{rate}/s"
 
@@ -380,7 +384,9 @@ def replay(
     presence: Traffic | None = None,
     changes: Traffic | None = None,
     hold: bool = False,
+    held: Path | None = None,
     per_person: bool = False,
+    people: Path | None = None,
     rate_limit: int | str | None = None,
     follow_user: Id | None = None,
     follow_conversation: Id | None = None,
@@ -406,7 +412,10 @@ def replay(
             records with ``ts``, ``conversation``, ``user``, ``online``; sorted by time.
         changes: changes of settings, each with ``at``: as ``messages``, sorted by time.
         hold: whether to find out when suppressed decisions would push.
+        held: a file that gets a row for each such decision, with the instant: CSV if its name ends
+            in .csv, otherwise NDJSON.
         per_person: whether to count what each person gets a day.
+        people: a CSV file that gets a row for each person who was decided for.
         rate_limit: how many pushes a second the provider takes, as a number or like ``"10000/s"``.
         follow_user: the user whose messages are listed, with what became of each.
         follow_conversation: the same of a conversation.
@@ -447,7 +456,7 @@ def replay(
             "rate-limit": _rate(rate_limit), "from": _when(from_, "from_", zone),
             "to": _when(to, "to", zone), "conversation": _ids(conversation, "conversation"),
             "user": _ids(user, "user"), "time-zone": week_zone, "delimiter": delimiter,
-            "columns": columns, "zone": csv_zone,
+            "columns": columns, "zone": csv_zone, "held": _output(held), "people": _output(people),
         },
         {"hold": hold, "per-person": per_person, "skip-invalid": skip_invalid},
     )  # fmt: skip
@@ -463,6 +472,7 @@ def compare(
     presence: Traffic | None = None,
     name_a: str | None = None,
     name_b: str | None = None,
+    people: Path | None = None,
     top: int = 20,
     rate_limit: int | str | None = None,
     from_: When | None = None,
@@ -487,6 +497,7 @@ def compare(
         a: the changes of the one world; None for the world as it is.
         presence: as of `replay`.
         name_a, name_b: what the worlds are called on the page.
+        people: a CSV file that gets a row for each person: the pushes on both sides.
         top: so many users who gain and lose most are named.
         rate_limit, from_, to, conversation, user, week_zone: as of `replay`.
         delimiter, columns, csv_zone, time_zone, progress: as of `replay`.
@@ -514,7 +525,7 @@ def compare(
             "rate-limit": _rate(rate_limit), "from": _when(from_, "from_", zone),
             "to": _when(to, "to", zone), "conversation": _ids(conversation, "conversation"),
             "user": _ids(user, "user"), "time-zone": week_zone, "delimiter": delimiter,
-            "columns": columns, "zone": csv_zone,
+            "columns": columns, "zone": csv_zone, "people": _output(people),
         }
     )  # fmt: skip
     return CompareResult(engine.compare(traffic, options, progress))

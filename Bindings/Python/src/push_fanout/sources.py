@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from typing import Any, NamedTuple, Union
 
-from .arrow import ArrowTable, Table, batches_of, pyarrow_module, table_of
+from .arrow import ArrowTable, Batches, Table, batches_of, pyarrow_module, table_of
 from .errors import Error
 from .records import Records, ndjson
 
@@ -216,7 +216,7 @@ def _parquet(files: list[Any]) -> ArrowTable:
                     raise Error(f"{file}: has other columns than {files[0]}", "PF_INVALID")
                 yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
 
-    return pa.RecordBatchReader.from_batches(schema, batches())  # type: ignore[no-any-return]
+    return Batches(schema, batches())
 
 
 @contextlib.contextmanager

@@ -73,13 +73,16 @@ internal import CPushFiles
 
   /// The rest of the rows as lines of NDJSON; no bytes for a stream without rows.
   ///
+  /// - Parameter willRead: called before a row is read with how many were read; what it throws ends
+  ///   the call.
   /// - Throws: what is wrong with the stream or, with its line, with a row.
-  public func ndjson() throws(FileProblem) -> [UInt8] {
+  public func ndjson(willRead: (Int) throws -> Void = { _ in }) throws -> [UInt8] {
     var text: [UInt8] = []
     var line = 0
     while let batch = try next() {
       defer { batch.release() }
       for row in 0..<batch.count {
+        try willRead(line)
         line += 1
         do throws(FileProblem.Problem) {
           try batch.appendJSON(row, to: &text)
@@ -194,7 +197,10 @@ internal import CPushFiles
       if !isFirst { text.append(UInt8(ascii: ",")) }
       isFirst = false
       text.append(contentsOf: columns[index].quotedName)
-      try values[index].append(row + offset, to: &text)
+      do throws(FileProblem.Problem) { try values[index].append(row + offset, to: &text) } catch {
+        guard case .notUTF8 = error else { throw error }
+        throw .arrow("the text in the column \"\(columns[index].name)\" is not UTF-8")
+      }
     }
     text.append(UInt8(ascii: "}"))
   }

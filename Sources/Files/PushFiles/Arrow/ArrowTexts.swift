@@ -127,7 +127,7 @@ struct RareRows {
     return unsafe all < 0x80 || isUTF8(text)
   }
 
-  private static func isUTF8(_ text: UnsafeRawBufferPointer) -> Bool {
+  static func isUTF8(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
       return true
     }

@@ -86,14 +86,22 @@ internal import PushModel
   func append(_ row: Int, to text: inout [UInt8]) throws(FileProblem.Problem) {
     let index = row + offset
     switch kind {
-    case .text(let isLarge): unsafe try text.appendJSON(characters(index, isLarge))
-    case .views: unsafe try text.appendJSON(view(index))
+    case .text(let isLarge): unsafe try append(characters(index, isLarge), to: &text)
+    case .views: unsafe try append(view(index), to: &text)
     case .signed, .unsigned:
       if holdsIDs { text.append(UInt8(ascii: "\"")) }
       text.append(contentsOf: cells.digits(row).utf8)
       if holdsIDs { text.append(UInt8(ascii: "\"")) }
     default: try appendRare(row, to: &text)
     }
+  }
+
+  @inline(__always)
+  private func append(
+    _ characters: UnsafeRawBufferPointer, to text: inout [UInt8]
+  ) throws(FileProblem.Problem) {
+    guard unsafe ArrowTexts.isUTF8(characters) else { throw .notUTF8 }
+    unsafe text.appendJSON(characters)
   }
 
   private func appendRare(_ row: Int, to text: inout [UInt8]) throws(FileProblem.Problem) {

@@ -9,7 +9,7 @@ extension SettingsFileReader {
       return report(error, line: error.lineAtOpening)
     }
     do throws(FileProblem.Problem) {
-      while let piece = try reader.next() { parse(piece, .settings, from: reader) }
+      while ended == nil, let piece = try reader.next() { parse(piece, .settings, from: reader) }
       applyAll(from: reader)
       if fileRecordCount == 0 { report(.isEmpty, line: 1) }
     } catch {
@@ -35,7 +35,9 @@ extension SettingsFileReader {
       return report(.otherColumns, line: 1)
     }
     do throws(FileProblem.Problem) {
-      while let piece = try table.nextPiece() { parse(piece, format, from: table.reader) }
+      while ended == nil, let piece = try table.nextPiece() {
+        parse(piece, format, from: table.reader)
+      }
       applyAll(from: table.reader)
     } catch {
       applyAll(from: table.reader)
@@ -54,7 +56,7 @@ extension SettingsFileReader {
     var batches: [(batch: ArrowRows, end: Int)] = []
     var end = 0
     do throws(FileProblem) {
-      while let batch = try stream.next() {
+      while ended == nil, let batch = try stream.next() {
         end += batch.count
         batches.append((batch, end))
         if isUsers {
@@ -62,7 +64,7 @@ extension SettingsFileReader {
             users: settings.userCount + batch.count,
             declared: settings.declaredCount + batch.count)
         }
-        for start in stride(from: 0, to: batch.count, by: pieceRows) {
+        for start in stride(from: 0, to: batch.count, by: pieceRows) where ended == nil {
           let range = start..<min(batch.count, start + pieceRows)
           submit(
             .rows(ArrowPiece(batch: batch, range: range, isUsers: isUsers)), rules, from: source)

@@ -23,6 +23,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private var allUnchecked = VendorFieldUse()
   private var validator = CrossRecordValidator()
   private var recordCount = 0
+  /// What the one who watches has thrown: no more is read.
+  private(set) var ended: (any Error)?
   /// Collects display settings, if requested.
   private let content: ContentCollector?
   /// The operations that were read.
@@ -60,14 +62,16 @@ struct SettingsFileReader<Settings: SettingsSink> {
   /// Reads all files into the settings.
   mutating func read() -> LoadedFiles {
     readAll()
-    settleRules()
-    // Unless everything that is wrong is wanted, references between records are checked only when
-    // every record was readable.
-    if problems.isEmpty || options.keepsAll { settleRelations() }
+    if ended == nil {
+      settleRules()
+      // Unless everything that is wrong is wanted, references between records are checked only when
+      // every record was readable.
+      if problems.isEmpty || options.keepsAll { settleRelations() }
+    }
     return LoadedFiles(
       content: content?.directory ?? ContentDirectory(), saysApp: appRules != nil,
       recordCount: recordCount - operations.count, rows: csvMerge, operations: operations,
-      problems: sortedProblems)
+      problems: sortedProblems, ended: ended)
   }
 
   private var sortedProblems: [FileProblem] {
@@ -81,7 +85,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   // MARK: Reading
 
   private mutating func readAll() {
-    for file in 0..<paths.count {
+    for file in 0..<paths.count where ended == nil {
       fileRecordCount = 0
       if options.marksRows, file == paths.settings.count {
         csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
@@ -124,10 +128,17 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   private mutating func applyNext(from source: any PieceSource) {
     guard let (_, batch) = pipeline.take() else { return }
-    apply(batch)
+    if ended == nil { apply(batch) }
     lines += batch.lineCount
     source.pass(bytes: batch.byteCount, lines: batch.lineCount)
     count(batch.recordCount, from: source)
+    ask()
+  }
+
+  /// Asks the one who watches whether the load goes on.
+  private mutating func ask() {
+    guard ended == nil, let watch = options.watch else { return }
+    do { try watch(recordCount) } catch { ended = error }
   }
 
   /// Counts records of a file and, now and then, reports progress.

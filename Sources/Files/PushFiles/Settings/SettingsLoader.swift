@@ -64,6 +64,9 @@ public struct LoadOptions {
   /// Called now and then with the share of the bytes that has been read, 0...1; not called when it
   /// is not known.
   public var progress: (Double) -> Void
+  /// Asked after each piece of a file that is loaded into a builder, on the thread that loads, with
+  /// the number of records so far; what it throws ends the load.
+  package var watch: ((_ records: Int) throws -> Void)?
   /// Whether lines with the field `op` are operations, and not records.
   package var takesOperations = false
   /// Whether every problem is wanted; otherwise only the earliest is kept.
@@ -108,6 +111,8 @@ public struct LoadedFiles {
   package let operations: [SettingsLoader.Operation]
   /// What is wrong, in the order of files and lines.
   package let problems: [FileProblem]
+  /// What the one who watches has thrown.
+  let ended: (any Error)?
 
   func check() throws(FileProblem) { if let first = problems.first { throw first } }
 }
@@ -167,8 +172,8 @@ public enum SettingsLoader {
   /// and the problem that is thrown do not depend on their number.
   ///
   /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
-  ///   there is more of something than the engine can hold. The builder then has some of the
-  ///   records, and otherwise takes no more members.
+  ///   there is more of something than the engine can hold; what ``LoadOptions/watch`` throws. The
+  ///   builder then has some of the records, and otherwise takes no more members.
   /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about
   ///   three pieces of 256 KiB, and what was parsed of them, for each thread.
   @discardableResult
@@ -184,6 +189,7 @@ public enum SettingsLoader {
     var reader = SettingsFileReader(packed, paths, options, defaultRules: AppSettings().rules)
     let files = reader.read()
     packed.giveBack(to: &builder)
+    if let ended = files.ended { throw ended }
     try files.check()
     if let failure = packed.failure { throw failure }
     return files

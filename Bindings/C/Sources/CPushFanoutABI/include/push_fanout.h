@@ -187,6 +187,9 @@ typedef struct pf_options {
   /* What is done with users whose time zone this machine does not have: PF_ZONES_REFUSE or
   ** PF_ZONES_IGNORE. */
   int32_t unknown_zones;
+  /* Asked while bytes, files or streams are read, with the number of records so far; NULL for none.
+  ** Not of pf_reopen(). */
+  const struct pf_watch *watch;
 } pf_options;
 
 /* They are refused alone. In settings that are read now, such a zone is PF_INVALID. A snapshot or a
@@ -374,6 +377,14 @@ int pf_messages_read(
 int pf_messages_read_arrow(
   const pf_engine *engine, struct ArrowArrayStream *stream, pf_messages **messages, char **error);
 
+/* The same, asking meanwhile, with the number of messages so far; `watch` may be NULL. */
+int pf_messages_read_watched(
+  const pf_engine *engine, const void *bytes, size_t size, const char *name,
+  const struct pf_watch *watch, pf_messages **messages, char **error);
+int pf_messages_read_arrow_watched(
+  const pf_engine *engine, struct ArrowArrayStream *stream, const struct pf_watch *watch,
+  pf_messages **messages, char **error);
+
 /* The number of messages; 0 for NULL. */
 size_t pf_messages_count(const pf_messages *messages);
 
@@ -552,10 +563,11 @@ int pf_batch_size(
   const pf_engine *engine, const pf_messages *messages, size_t first, size_t count, uint32_t parts,
   uint64_t *size, char **error);
 
-/* What is asked of the caller of a long call, on its thread, about every 50 ms and not more often: whether
-** it goes on.
+/* What is asked of the caller of a long call, on its thread, when it begins to read and about every 50 ms:
+** whether it goes on.
 **
-** done, all    how many messages were done, and how many there are; all is 0 where that is not known
+** done, all    how many messages or records were done, and how many there are; all is 0 where that is not
+**              known
 **
 ** Returns 0 to go on; otherwise the call ends with PF_CANCELLED, and gives nothing. */
 typedef struct pf_watch {
@@ -617,8 +629,9 @@ typedef struct pf_result pf_result;
 **
 ** options    a JSON object of options of that command, by their names: flags "hold", "per-person",
 **            "skip-invalid"; texts "time-zone", "rate-limit", "follow-user", "follow-conversation",
-**            "from", "to", "delimiter", "columns", "zone"; lists of texts "conversation", "user".
-**            No bytes are no options.
+**            "from", "to", "delimiter", "columns", "zone"; lists of texts "conversation", "user"; paths
+**            of files that are written, "held" and "people", and are not there when it fails. No bytes
+**            are no options.
 ** watch      asks meanwhile, with the messages that were decided; may be NULL
 **
 ** It works on all threads of the engine and one that reads, also for an engine of one thread. So it
@@ -632,7 +645,7 @@ int pf_replay(
 **
 ** options    as of pf_replay(), of this command: lists of texts "a", "b", "conversation", "user"; texts
 **            "name-a", "name-b", "time-zone", "rate-limit", "from", "to", "delimiter", "columns",
-**            "zone"; the whole number "top". "b" must be there. */
+**            "zone"; the whole number "top"; the path "people". "b" must be there. */
 int pf_compare(
   const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,
   const pf_watch *watch, pf_result **result, char **error);

@@ -80,6 +80,14 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
     (const pf_engine *engine, struct ArrowArrayStream *stream, pf_messages **messages,             \
      char **error),                                                                                \
     (engine, stream, messages, error), drop(stream))                                               \
+  X(engine, messages_read_watched,                                                                 \
+    (const pf_engine *engine, const void *bytes, size_t size, const char *name,                    \
+     const pf_watch *watch, pf_messages **messages, char **error),                                 \
+    (engine, bytes, size, name, watch, messages, error))                                           \
+  X(engine, messages_read_arrow_watched,                                                           \
+    (const pf_engine *engine, struct ArrowArrayStream *stream, const pf_watch *watch,              \
+     pf_messages **messages, char **error),                                                        \
+    (engine, stream, watch, messages, error), drop(stream))                                        \
   X(messages, messages_get,                                                                        \
     (const pf_messages *messages, size_t index, char **id, char **conversation, int64_t *at,       \
      char **error),                                                                                \
