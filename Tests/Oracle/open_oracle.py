@@ -3,7 +3,7 @@
 Written from the rules alone. A level is a frozenset of class names.
 """
 import open_text
-from values import (DEFAULT_DEVICES, STATES, Bad, anything, boolean, devices, enum, fields, hm, ident,
+from values import (DEFAULT_DEVICES, STATES, anything, boolean, devices, enum, fields, hm, ident,
                     idlist, instant, is_int, local, need, obj, string, tz)
 
 CLASSES = ('private', 'thread', 'plain', 'me', 'role', 'everyone', 'reply', 'keyword', 'sender')

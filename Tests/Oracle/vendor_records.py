@@ -1,6 +1,6 @@
 """Records and messages of the two vendors' rule sets, from JSON and CSV (formats.md). Raises Bad."""
 import re
-from values import (Bad, anything, boolean, c_bool, c_instant, c_int, devices, enum,
+from values import (anything, boolean, c_bool, c_instant, c_int, devices, enum,
     fields, hm, ident, idlist, instant, is_int, need, nonneg, obj, string, strlist, tz,
     with_foreign)
 
