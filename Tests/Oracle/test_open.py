@@ -4,6 +4,7 @@ python3 -m unittest discover -s Tests/Oracle
 """
 import json
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import fuzz_open
 import open_changes
 import open_oracle
 import oracle
@@ -51,7 +53,7 @@ class OpenRules(unittest.TestCase):
         self.answers('open-vectors.ndjson', 60)
 
     def test_cases(self):
-        self.answers('open-cases.ndjson', 446)
+        self.answers('open-cases.ndjson', 505)
 
     def test_refused(self):
         found = cases('open-refused.ndjson')
@@ -69,6 +71,31 @@ class OpenRules(unittest.TestCase):
                     self.load(records)
                 self.assertEqual(caught.exception.line, len(records), caught.exception)
 
+    def test_who_is_not_a_recipient(self):
+        """§5 step 1, since, O-21: no row for these, and one for the message that differs in what is named."""
+        group = [{'kind': 'app', 'rules': 'open'}, {'kind': 'conversation', 'id': 'c1'},
+                 {'kind': 'member', 'conversation': 'c1', 'user': 'u1', 'since': 1000}]
+        thread = {'kind': 'conversation', 'id': 't1', 'type': 'thread', 'parent': 'c1'}
+        orphan = {'kind': 'conversation', 'id': 't1', 'type': 'thread'}
+        everyone = {'id': 'm1', 'mentionsAll': True, 'mentions': ['u1'], 'at': 1000}
+        for rows, note, extra, more in (
+                (1, 'a member', [], {'conversation': 'c1', 'sender': 'u2'}),
+                (0, 'the sender', [], {'conversation': 'c1', 'sender': 'u1'}),
+                (1, 'a sender in another case', [], {'conversation': 'c1', 'sender': 'U1'}),
+                (1, 'a system message', [], {'conversation': 'c1'}),
+                (0, 'before since', [], {'conversation': 'c1', 'at': 999}),
+                (0, 'an unknown conversation', [], {'conversation': 'c2'}),
+                (1, 'a member of the parent', [thread], {'conversation': 't1'}),
+                (0, 'the sender in a thread', [thread], {'conversation': 't1', 'sender': 'u1'}),
+                (0, 'before the since of the parent', [thread], {'conversation': 't1', 'at': 999}),
+                (0, 'a thread without a parent', [orphan], {'conversation': 't1'}),
+                (0, 'the sender in a room', [{'kind': 'conversation', 'id': 'c1', 'type': 'room'}],
+                 {'conversation': 'c1', 'sender': 'u1'})):
+            with self.subTest(note):
+                world = self.load(group + extra)
+                message = oracle.read_message(world, {**everyone, **more})
+                self.assertEqual(len(oracle.decide(world, message)), rows)
+
     def test_next_changes(self):
         found = cases('open-changes.ndjson')
         self.assertEqual(len(found), 72)
@@ -79,9 +106,37 @@ class OpenRules(unittest.TestCase):
                     open_changes.next_change(world, case['user'], case['conversation'], case['at'], case.get('classes')),
                     case['next'])
 
+    def test_next_changes_of_random_worlds(self):
+        """Until the next change all messages of the base class have one answer, and there another."""
+        r, changes = random.Random(43), 0
+        for seed in range(12):
+            made = fuzz_open.Open(seed)
+            for record in made.recs:
+                record.pop('devices', None)     # one offline device with a token
+            world = self.load(made.recs)
+
+            def answer(cid, uid, at):
+                rows = oracle.decide(world, {'id': 'm', 'conversation': cid, 'at': at})
+                return next((row[1:4] for row in rows if row[0] == uid), None)
+            for _ in range(15):
+                cid = r.choice([c for c in made.type if made.members.get(c)])
+                uid, at = r.choice(made.members[cid]), made.instant_near()
+                following = open_changes.next_change(world, uid, cid, at)
+                now, last = answer(cid, uid, at), min(2**53 - 1, at + 40 * 86400000)
+                with self.subTest(seed=seed, conversation=cid, user=uid, at=at, next=following):
+                    if following is not None:
+                        changes += 1
+                        self.assertLess(at, following)
+                        self.assertNotEqual(answer(cid, uid, following), now)
+                        last = following - 1
+                    samples = [at + (last - at) * n // 60 for n in range(61)]
+                    samples += [min(last, at + n * 600000 + r.randint(0, 599999)) for n in range(60)]
+                    self.assertEqual({answer(cid, uid, x) for x in samples}, {now})
+        self.assertGreater(changes, 25)
+
     def test_presence(self):
         found = cases('open-presence.ndjson')
-        self.assertEqual(len(found), 25)
+        self.assertEqual(len(found), 27)
         for case in found:
             with self.subTest(case['note']):
                 world, refused = self.load(case['settings']), None
