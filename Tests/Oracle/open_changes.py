@@ -43,8 +43,8 @@ def window_edges(windows, zone, first, last):
     pieces = clock_changes(first, last, zone) + [(last + 1, None)]
     for (begin, ahead), (end, _) in zip(pieces, pieces[1:]):
         week = (begin + ahead + EPOCH) % WEEK
-        edges = {begin + (mark - week) % WEEK + n * WEEK
-                 for mark in marks for n in range((end - begin) // WEEK + 1)}
+        # What the first week under one offset does not show no later one does.
+        edges = {begin + (mark - week) % WEEK for mark in marks}
         yield from sorted(x for x in edges | {begin} if first < x and x < end)
 
 

@@ -57,7 +57,7 @@ class OpenRules(unittest.TestCase):
 
     def test_refused(self):
         found = cases('open-refused.ndjson')
-        self.assertEqual(len(found), 285)
+        self.assertEqual(len(found), 287)
         for case in found:
             with self.subTest(case['note']):
                 records = case['settings']
@@ -98,7 +98,7 @@ class OpenRules(unittest.TestCase):
 
     def test_next_changes(self):
         found = cases('open-changes.ndjson')
-        self.assertEqual(len(found), 72)
+        self.assertEqual(len(found), 75)
         for case in found:
             with self.subTest(case['note']):
                 world = self.load(case['settings'])
