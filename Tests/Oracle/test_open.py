@@ -98,7 +98,7 @@ class OpenRules(unittest.TestCase):
 
     def test_next_changes(self):
         found = cases('open-changes.ndjson')
-        self.assertEqual(len(found), 75)
+        self.assertEqual(len(found), 80)
         for case in found:
             with self.subTest(case['note']):
                 world = self.load(case['settings'])
