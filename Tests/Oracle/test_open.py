@@ -53,7 +53,7 @@ class OpenRules(unittest.TestCase):
         self.answers('open-vectors.ndjson', 60)
 
     def test_cases(self):
-        self.answers('open-cases.ndjson', 512)
+        self.answers('open-cases.ndjson', 521)
 
     def test_refused(self):
         found = cases('open-refused.ndjson')
