@@ -27,7 +27,7 @@ test-fast: debug ## the same without those that are tagged as slow
 
 test-tools: ## the tests of the programs that check, measure and report
 	@scripts/install-packages python3
-	for folder in Tests/Steps Benchmarks/gate Benchmarks/report; do \
+	for folder in Tests/Steps Tests/Oracle Benchmarks/gate Benchmarks/report; do \
 	  python3 -m unittest discover --quiet $$folder || exit 1; done
 	python3 Benchmarks/report/readme.py --check
 

@@ -219,6 +219,10 @@ let package = Package(
         "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushService",
         "PushReplay", "PushWorkload", "TestSupport",
       ],
+      exclude: [
+        "README.md", "open-cases.ndjson", "open-changes.ndjson", "open-characters.tsv.gz",
+        "open-presence.ndjson", "open-refused.ndjson", "open-vectors.ndjson",
+      ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     // The sources and documents themselves, and the code of the articles.
     .testTarget(

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares push-fanout with the independent evaluator beside this file.
 
-   differential.py PROGRAM [--worlds N] [--defects N] [--first SEED]
+   differential.py PROGRAM [--rules RULES] [--worlds N] [--defects N] [--first SEED]
 
-Random worlds of both vendors must give the same rows, byte by byte; files with one defect must be
+Random worlds of the rule sets must give the same rows, byte by byte; files with one defect must be
 refused at the line that holds it; the slices of data/ must give the same rows. A failure names the
 seed, and leaves its files where it says. Closes with 'N passed, N failed'.
 """
@@ -17,6 +17,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
+VENDORS = ("easemob", "rongcloud")
 DATA = os.path.join(HERE, "..", "..", "data")
 
 
@@ -65,8 +66,8 @@ def same_engines(program, files):
     return None
 
 
-def defect(program, seed, folder):
-    make("fuzz_bad.py", folder, "--seed", str(seed), "--debatable")
+def defect(program, seed, rules, folder):
+    make("fuzz_bad.py", folder, "--seed", str(seed), "--rules", rules, "--debatable")
     with open(f"{folder}/expect.json", encoding="utf-8") as file:
         expect = json.load(file)
     found = run(
@@ -96,7 +97,8 @@ def slices(program):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program")
-    parser.add_argument("--worlds", type=int, default=100, help="random worlds of each vendor")
+    parser.add_argument("--rules", choices=(*VENDORS, "open"), help="worlds and defects of these rules alone, no slices")
+    parser.add_argument("--worlds", type=int, default=100, help="random worlds of each rule set")
     parser.add_argument("--defects", type=int, default=1100, help="files with one defect")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
@@ -110,15 +112,17 @@ def main():
             failed += 1
             print(f"{name}: {difference}" + (f" (files in {folder})" if folder else ""))
 
-    for name, difference in slices(options.program):
+    rule_sets = [options.rules] if options.rules else VENDORS
+    for name, difference in () if options.rules else slices(options.program):
         note(name, difference)
     seeds = range(options.first, options.first + max(options.worlds, options.defects))
     for seed in seeds:
         jobs = []
         if seed < options.first + options.worlds:
-            jobs += [(f"{rules} world, seed {seed}", world, (seed, rules)) for rules in ("easemob", "rongcloud")]
+            jobs += [(f"{rules} world, seed {seed}", world, (seed, rules)) for rules in rule_sets]
         if seed < options.first + options.defects:
-            jobs.append((f"defect, seed {seed}", defect, (seed,)))
+            rules = "open" if options.rules == "open" else "vendors"
+            jobs.append((f"defect, seed {seed}", defect, (seed, rules)))
         for name, check, arguments in jobs:
             folder = tempfile.mkdtemp(prefix="push-fanout-")
             difference = check(options.program, *arguments, folder)
