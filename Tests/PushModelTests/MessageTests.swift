@@ -34,14 +34,14 @@ import Testing
 
   @Test func aFieldIsChangedWithoutTheOthers() {
     var message = message { _ in }
-    #expect(!message.hasEasemobFields)
+    #expect(!message.hasRareFields)
     message.filter = Self.filter("p1")
     message.ext.force = true
     let copy = message
     message.filter = nil
-    #expect(message.filter == nil && message.ext.force && message.hasEasemobFields)
+    #expect(message.filter == nil && message.ext.force && message.hasRareFields)
     message.ext.force = false
-    #expect(message == self.message { _ in } && !message.hasEasemobFields)
+    #expect(message == self.message { _ in } && !message.hasRareFields)
     #expect(copy.filter == Self.filter("p1") && copy.ext.force)
   }
 

@@ -80,6 +80,29 @@ import Testing
     104,none,localDisabled,
     106,none,localInfoMissing,
     108,none,localHandledByApp,
+    37,push,allowed,thread
+    39,push,forced,thread
+    41,push,allowed,user
+    43,push,forced,user
+    45,push,allowed,conversationDefault
+    47,push,forced,conversationDefault
+    49,push,allowed,appDefault
+    51,push,forced,appDefault
+    110,none,levelNone,thread
+    112,none,levelExcludes,thread
+    114,none,levelNone,user
+    116,none,levelExcludes,user
+    118,none,levelNone,conversationDefault
+    120,none,levelExcludes,conversationDefault
+    122,none,levelNone,appDefault
+    124,none,levelExcludes,appDefault
+    126,none,levelExcludes,conversation
+    128,none,muted,thread
+    130,none,muted,user
+    132,none,quietHours,user
+    134,none,quietHours,appDefault
+    136,none,senderBlocked,
+    138,none,notFollowing,
     """
 
   static func table() throws -> String {

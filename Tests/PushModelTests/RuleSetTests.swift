@@ -8,12 +8,14 @@ import Testing
     let all = RuleSet.allCases.map(\.fields)
     let some = all.reduce(VendorFields()) { $0.union($1) }
     let common = all.dropFirst().reduce(all[0]) { $0.intersection($1) }
-    #expect(some.rawValue == (1 << 33) - 1)
+    #expect(some.rawValue == (1 << 53) - 1)
     #expect(common == [])
   }
 
   @Test func everyKindAndLevelIsOfSomeRuleSet() {
     #expect(Set(RuleSet.allCases.flatMap(\.kinds)) == Set(ConversationKind.allCases))
-    #expect(Set(RuleSet.allCases.flatMap(\.levels)) == Set(NotificationLevel.allCases))
+    let words = MessageClasses.words.map { NotificationLevel($0.classes) }
+    #expect(
+      Set(RuleSet.allCases.flatMap(\.levels)) == Set(NotificationLevel.ofVendors + words))
   }
 }

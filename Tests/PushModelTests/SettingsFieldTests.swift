@@ -6,7 +6,8 @@ import Testing
 @Suite struct SettingsFieldTests {
   @Test func everyStoredPropertyIsAField() {
     #expect(Self.labels(UserSettings().fields) == Self.labels(UserSettings()))
-    let stored = Self.labels(MemberSettings()).map { $0 == "setChannels" ? "channels" : $0 }
+    let names = ["setChannels": "channels", "setRoles": "roles"]
+    let stored = Self.labels(MemberSettings()).map { names[$0] ?? $0 }
     #expect(Self.labels(MemberSettings().fields) == stored)
   }
 

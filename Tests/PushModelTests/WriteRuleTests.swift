@@ -207,7 +207,7 @@ import Testing
   @Test func legacyStates() {
     #expect(LegacyNotificationState.doNotDisturb.level.rongCloudNumber == 5)
     #expect(LegacyNotificationState.notify.level.rongCloudNumber == -1)
-    let read = NotificationLevel.allCases.map { LegacyNotificationState(reading: $0) }
+    let read = NotificationLevel.ofVendors.map { LegacyNotificationState(reading: $0) }
     #expect(
       read == [.notify, .notify, .doNotDisturb, .doNotDisturb, .doNotDisturb, .doNotDisturb])
   }

@@ -122,7 +122,7 @@ import Testing
         "08:00:30", 60, .closed, .literal, .init(startSecond: 28_830, spanSeconds: 3601),
         inside: ["8:00:30", "9:00:29", "9:00:30"], outside: ["8:00:29", "9:00:31"]),
       rongcloud(
-        "08:00:30", 60, .open, .literal, .init(startSecond: 28_831, spanSeconds: 3599),
+        "08:00:30", 60, .neither, .literal, .init(startSecond: 28_831, spanSeconds: 3599),
         inside: ["8:00:31", "9:00:29"], outside: ["8:00:29", "8:00:30", "9:00:30"]),
       rongcloud(
         "23:59:59", 1, .halfOpen, .literal, .init(startSecond: 86_399, spanSeconds: 60),
@@ -131,7 +131,7 @@ import Testing
         "23:59:59", 1, .closed, .literal, .init(startSecond: 86_399, spanSeconds: 61),
         inside: ["23:59:59", "0:00", "0:00:59"], outside: ["23:59:58", "0:01:00"]),
       rongcloud(  // the first second inside is on the next day
-        "23:59:59", 1, .open, .literal, .init(startSecond: 0, spanSeconds: 59),
+        "23:59:59", 1, .neither, .literal, .init(startSecond: 0, spanSeconds: 59),
         inside: ["0:00", "0:00:58"], outside: ["23:59:58", "23:59:59", "0:00:59"]),
       rongcloud(  // the end falls on midnight
         "22:00:00", 120, .halfOpen, .literal, .init(startSecond: 79_200, spanSeconds: 7200),
@@ -146,7 +146,7 @@ import Testing
         "22:00:00", 1439, .closed, .literal, .init(startSecond: 79_200, spanSeconds: 86_341),
         inside: ["22:00", "21:59"], outside: ["21:59:01", "21:59:59"]),
       rongcloud(
-        "22:00:00", 1439, .open, .literal, .init(startSecond: 79_201, spanSeconds: 86_339),
+        "22:00:00", 1439, .neither, .literal, .init(startSecond: 79_201, spanSeconds: 86_339),
         inside: ["22:00:01", "21:58:59"], outside: ["21:59", "22:00"]),
       rongcloud(  // all day, whatever the boundary
         "22:00:00", 1439, .halfOpen, .allDay, .init(startSecond: 79_200, spanSeconds: 86_400),
@@ -155,7 +155,7 @@ import Testing
         "22:00:00", 1439, .closed, .allDay, .init(startSecond: 79_200, spanSeconds: 86_400),
         inside: ["21:59", "21:59:59", "22:00"], outside: []),
       rongcloud(
-        "22:00:00", 1439, .open, .allDay, .init(startSecond: 79_200, spanSeconds: 86_400),
+        "22:00:00", 1439, .neither, .allDay, .init(startSecond: 79_200, spanSeconds: 86_400),
         inside: ["21:59", "21:59:59", "22:00", "22:00:01"], outside: []),
       rongcloud(  // span1439 is of 1,439 only
         "22:00:00", 1438, .halfOpen, .allDay, .init(startSecond: 79_200, spanSeconds: 86_280),

@@ -232,17 +232,17 @@ extension DayBitmapTests {
     return [
       rongcloud("08:00:00", 60, .halfOpen, ["8:00-9:00"], partial: []),
       rongcloud("08:00:00", 60, .closed, ["8:00-9:00:01"], partial: ["9:00"]),
-      rongcloud("08:00:00", 60, .open, ["8:00:01-9:00"], partial: ["8:00"]),
+      rongcloud("08:00:00", 60, .neither, ["8:00:01-9:00"], partial: ["8:00"]),
       rongcloud("08:00:30", 60, .closed, ["8:00:30-9:00:31"], partial: ["8:00", "9:00"]),
-      rongcloud("08:00:30", 60, .open, ["8:00:31-9:00:30"], partial: ["8:00", "9:00"]),
+      rongcloud("08:00:30", 60, .neither, ["8:00:31-9:00:30"], partial: ["8:00", "9:00"]),
       rongcloud("08:00:59", 60, .closed, ["8:00:59-9:01"], partial: ["8:00"]),
-      rongcloud("08:00:59", 60, .open, ["8:01-9:00:59"], partial: ["9:00"]),
+      rongcloud("08:00:59", 60, .neither, ["8:01-9:00:59"], partial: ["9:00"]),
       rongcloud("23:00:00", 60, .halfOpen, ["23:00-24:00"], partial: []),
       rongcloud("23:00:00", 60, .closed, ["0:00-0:00:01", "23:00-24:00"], partial: ["0:00"]),
-      rongcloud("23:00:00", 60, .open, ["23:00:01-24:00"], partial: ["23:00"]),
-      rongcloud("23:59:59", 1, .open, ["0:00-0:00:59"], partial: ["0:00"]),
+      rongcloud("23:00:00", 60, .neither, ["23:00:01-24:00"], partial: ["23:00"]),
+      rongcloud("23:59:59", 1, .neither, ["0:00-0:00:59"], partial: ["0:00"]),
       rongcloud("00:00:00", 1439, .closed, ["0:00-23:59:01"], partial: ["23:59"]),
-      rongcloud("00:00:00", 1439, .open, ["0:00:01-23:59"], partial: ["0:00"]),
+      rongcloud("00:00:00", 1439, .neither, ["0:00:01-23:59"], partial: ["0:00"]),
     ]
   }
 

@@ -21,7 +21,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var severalLevels = 0
     for _ in 0..<12 {
-      let (windows, name) = (Self.windows(&random), random.pick(Self.zones))
+      let (windows, name) = (try Self.windows(&random), random.pick(Self.zones))
       let schedule = QuietSchedule(windows, zone: try pinned.zone(named: name))
       if schedule.distinctLevels.count > 2 { severalLevels += 1 }
       var calendar = Calendar(identifier: .gregorian)
@@ -71,62 +71,75 @@ import Testing
     let parts = calendar.dateComponents([.weekday, .hour, .minute, .second], from: date)
     let second = parts.hour! * 3600 + parts.minute! * 60 + parts.second!
     let weekday = (parts.weekday! + 5) % 7
-    let levels = windows.windows.filter { window in
-      let (start, end) = (
-        Int(window.startSecond), Int(window.startSecond) + Int(window.spanSeconds)
-      )
+    let allowed = windows.windows.filter { window in
+      let start = Int(window.startMinute) * 60
+      var end = Int(window.endMinute) * 60
+      if end <= start { end += 86_400 }
       let today = window.days >> UInt8(weekday) & 1 != 0 && start <= second && second < end
       let yesterday = window.days >> UInt8((weekday + 6) % 7) & 1 != 0 && second + 86_400 < end
       return today || yesterday
-    }.map(\.level)
-    return [.blocked, .mention, .unset].first { levels.contains($0) }
+    }.map(\.allow)
+    guard var left = allowed.first else { return nil }
+    for allow in allowed { left = left.intersection(allow) }
+    return NotificationLevel(left)
   }
 
-  static func windows(_ random: inout SeededGenerator) -> QuietWindows {
-    QuietWindows(
+  static func windows(_ random: inout SeededGenerator) throws -> QuietWindows {
+    try QuietWindows(
       (0..<Int.random(in: 1...4, using: &random)).map { _ in
-        QuietWindows.Window(
-          days: random.chance(20) ? 127 : .random(in: 0...127, using: &random),
-          startSecond: Int32.random(in: 0..<96, using: &random) * 900 + random.pick([0, 0, 30]),
-          spanSeconds: random.pick([30, 900, 3600, 28_800, 43_230, 86_370, 86_400]),
-          level: random.pick([.blocked, .mention, .unset]))
+        let start = Int.random(in: 0..<96, using: &random) * 15 + random.pick([0, 0, 1])
+        let end = (start + random.pick([1, 15, 60, 480, 721, 1439, 1440])) % 1440
+        return try window(
+          random.chance(20) ? 127 : .random(in: 1...127, using: &random), start, end,
+          random.pick([[], [.mentionsMe], .mentions, [.mentionsMe, .keyword], .all]))
       })
+  }
+
+  /// - Parameters:
+  ///   - start: in minutes since midnight.
+  ///   - end: in minutes since midnight.
+  static func window(
+    _ days: UInt8, _ start: Int, _ end: Int, _ allow: MessageClasses = []
+  ) throws -> QuietWindows.Window {
+    try QuietWindows.Window(
+      days: days, start: "\(start / 60):\(start % 60)", end: "\(end / 60):\(end % 60)",
+      allow: allow)
   }
 
   // MARK: What says the same is the same
 
   @Test func canonicalForm() throws {
     let zone = try pinned.zone(named: "Europe/Berlin")
-    func schedule(_ windows: [(UInt8, Int32, Int32)]) -> QuietSchedule {
+    func schedule(_ windows: [(days: UInt8, start: Int, end: Int)]) throws -> QuietSchedule {
       QuietSchedule(
-        QuietWindows(
-          windows.map {
-            QuietWindows.Window(days: $0, startSecond: $1, spanSeconds: $2, level: .blocked)
-          }), zone: zone)
+        try QuietWindows(windows.map { try Self.window($0.days, $0.start * 60, $0.end * 60) }),
+        zone: zone)
     }
     let night = QuietSchedule(startSecond: 79_200, spanSeconds: 36_000, zone: zone)
     #expect(night.repeatsDaily)
-    #expect(schedule([(127, 79_200, 36_000)]) == night)
-    #expect(schedule([(0b1010101, 79_200, 36_000), (0b0101010, 79_200, 36_000)]) == night)
-    #expect(schedule([(127, 79_200, 7200), (127, 0, 28_800)]) == night)
-    #expect(schedule([(127, 79_200, 30_000), (127, 82_800, 32_400)]) == night)
-    #expect(schedule([(63, 79_200, 36_000)]) != night)
-    #expect(!schedule([(63, 79_200, 36_000)]).repeatsDaily)
+    #expect(try schedule([(127, 22, 8)]) == night)
+    #expect(try schedule([(0b1010101, 22, 8), (0b0101010, 22, 8)]) == night)
+    #expect(try schedule([(127, 22, 0), (127, 0, 8)]) == night)
+    #expect(try schedule([(127, 22, 6), (127, 23, 8)]) == night)
+    #expect(try schedule([(63, 22, 8)]) != night)
+    #expect(try !schedule([(63, 22, 8)]).repeatsDaily)
     let always = QuietSchedule(startSecond: 5, spanSeconds: 86_400, zone: zone)
-    #expect(schedule([(127, 100, 86_400)]) == always)
+    #expect(try schedule([(127, 3, 3)]) == always)
+    #expect(try schedule([(127, 0, 0)]) == always)
     #expect(always.nextTransition(after: 0) == nil)
     let never = QuietSchedule(startSecond: 5, spanSeconds: 0, zone: zone)
-    #expect(schedule([]) == never && schedule([(0, 100, 86_400)]) == never)
+    #expect(try schedule([]) == never)
     #expect(!never.isQuiet(at: 0) && never.nextTransition(after: 0) == nil)
     #expect(
       night != QuietSchedule(startSecond: 79_200, spanSeconds: 36_000, level: .mention, zone: zone))
   }
 
   @Test func fridayNight() throws {
-    let window = QuietWindows.Window(
-      days: 1 << 4, startSecond: 79_200, spanSeconds: 32_400, level: .mention)
+    let window = try QuietWindows.Window(
+      days: QuietWindows.Window.days(["fri"]), start: "22:00", end: "7:0",
+      allow: [.mentionsMe, .mentionsEveryone])
     let schedule = QuietSchedule(
-      QuietWindows([window]), zone: try pinned.zone(named: "Europe/Berlin"))
+      try QuietWindows([window]), zone: try pinned.zone(named: "Europe/Berlin"))
     // Friday, 29 March 2024; on Sunday clocks change.
     #expect(
       schedule.nextTransition(after: utc("2024-03-27T00:00:00Z")).map(text)
@@ -147,12 +160,11 @@ import Testing
   @Test func theNextChangeLooksAtEveryLevel() throws {
     var user = UserSettings()
     user.quietHours = .windows(
-      QuietWindows([
-        QuietWindows.Window(days: 1, startSecond: 0, spanSeconds: 3600, level: .mention),
-        QuietWindows.Window(days: 64, startSecond: 0, spanSeconds: 3600, level: .blocked),
+      try QuietWindows([
+        Self.window(1, 0, 60, [.mentionsMe, .mentionsEveryone]), Self.window(64, 0, 60),
       ]))
     let dependence = try NextChangeSolver(
-      app: AppSettings(rules: .rongcloud), user: user, records: [])
+      app: AppSettings(rules: .open), user: user, records: [])
     let zone = try ZoneTable(named: "UTC")
     guard case .windows(let windows) = user.quietHours else { return }
     let schedule = QuietSchedule(windows, zone: zone)
@@ -172,7 +184,7 @@ import Testing
     for number in 0..<600 {
       var settings = QuietSettings(timeZone: random.chance(50) ? random.pick(Self.zones) : nil)
       switch number % 4 {
-      case 0: settings.quietHours = .windows(Self.windows(&random))
+      case 0: settings.quietHours = .windows(try Self.windows(&random))
       case 1:
         settings.quietHours = .interval(
           try QuietInterval(startHour: number % 24, startMinute: 5, endHour: 7, endMinute: 59))

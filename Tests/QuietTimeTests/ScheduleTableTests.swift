@@ -152,7 +152,7 @@ import Testing
     try expect(
       app, [nil, nil, nil, zoned("8:00", 3601, kathmandu, .mention), zoned("8:00", 86_341, apia)],
       "closed")
-    app.rongcloud.boundary = .open
+    app.rongcloud.boundary = .neither
     app.rongcloud.span1439 = .allDay
     try expect(
       app,

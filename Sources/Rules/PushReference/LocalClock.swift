@@ -46,33 +46,23 @@ extension QuietSpan {
     switch options.boundary {
     case .halfOpen: return sinceStart < span
     case .closed: return sinceStart <= span
-    case .open: return 0 < sinceStart && sinceStart < span
+    case .neither: return 0 < sinceStart && sinceStart < span
     }
   }
 }
 
 extension QuietWindows {
-  /// The strictest level of the windows that a local time is inside of; nil for none.
+  /// The windows that a local time is inside of (O-12).
   ///
   /// A window is of the day on which it starts, so it is looked for from today and from yesterday.
-  func level(weekday: Int, secondOfDay: Int) -> NotificationLevel? {
-    var found: NotificationLevel?
-    for window in windows {
-      for daysAgo in 0...1 {
+  func inside(weekday: Int, secondOfDay: Int) -> [Window] {
+    windows.filter { window in
+      (0...1).contains { daysAgo in
         let startDay = (weekday + 7 - daysAgo) % 7
-        let sinceStart = secondOfDay + daysAgo * 86_400 - Int(window.startSecond)
-        guard window.days & (1 << startDay) != 0, 0 <= sinceStart,
-          sinceStart < Int(window.spanSeconds)
-        else { continue }
-        let isStricter =
-          switch found {
-          case nil, .unset: true
-          case .mention: window.level == .blocked
-          default: false
-          }
-        if isStricter { found = window.level }
+        let sinceStart = secondOfDay + daysAgo * 86_400 - Int(window.startMinute) * 60
+        return window.days & (1 << startDay) != 0 && 0 <= sinceStart
+          && sinceStart < Int(window.spanSeconds)
       }
     }
-    return found
   }
 }

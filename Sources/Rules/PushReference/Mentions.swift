@@ -6,6 +6,10 @@ struct Mentions {
   private var ids: Set<Identifier> = []
   /// Whether ids are compared without case.
   var ignoresCase = false
+  /// The roles that are mentioned, under open rules.
+  var roles: Set<Identifier> = []
+  /// The tokens of the text, under open rules.
+  var tokens: TextTokens?
 
   /// The classes of the message for one recipient (§1).
   func classes(for user: Identifier) -> MessageClasses {

@@ -17,8 +17,8 @@ public struct ReferenceEvaluator: Evaluator {
   ///   - settings: the users, conversations and memberships.
   ///   - zoneOffset: how many seconds east of UTC a time zone is at an instant; nil for a name that
   ///     is none.
-  /// - Precondition: the time zones in `settings` are known to `zoneOffset`, and every thread has a
-  ///   parent; the file readers make sure of both.
+  /// - Precondition: the time zones in `settings` are known to `zoneOffset`, and threads of vendors
+  ///   have a parent; the file readers make sure of both.
   public init(
     _ settings: FanoutSettings, zoneOffset: @escaping (_ zone: String, _ at: Instant) -> Int?
   ) {
@@ -118,10 +118,10 @@ public struct ReferenceEvaluator: Evaluator {
       message.sender.map { $0 == id ? "\($0) sent it" : "\($0), somebody else" } ?? "not named")
     guard message.sender != id else { return notRecipient(&trace) }  // 1
 
-    let recipient = Recipient(
-      id: id, user: settings.user(user), own: own ?? MemberSettings(),
-      parent: parent ?? MemberSettings(),
-      classes: mentions.classes(for: id))
+    var recipient = Recipient(
+      id: id, user: settings.user(user), own: own ?? MemberSettings(), hasOwn: own != nil,
+      parent: parent ?? MemberSettings())
+    recipient.classes = classes(of: message, in: conversation, mentions, recipient)
     return decide(message, conversation, recipient, &trace)
   }
 
@@ -148,9 +148,16 @@ struct Recipient {
   let user: UserSettings
   /// The record in the message's own conversation.
   let own: MemberSettings
+  /// Whether there is such a record.
+  let hasOwn: Bool
   /// The record in a thread's parent.
   let parent: MemberSettings
-  let classes: MessageClasses
+  var classes: MessageClasses = []
 
   var isMentioned: Bool { classes.isMention }
+
+  /// The record that makes the user a member.
+  func membership(_ conversation: ConversationSettings) -> MemberSettings {
+    conversation.kind == .thread ? parent : own
+  }
 }

@@ -38,25 +38,44 @@ func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
   let messages =
     switch level {
     case .unset: "nothing"
-    case .all: "all messages"
     case .mention: "mentions only"
     case .mentionUsers: "mentions of the user only"
     case .mentionAll: "mentions of everyone only"
-    case .blocked: "no message"
+    default: describe(level.mask)
     }
-  let setter =
-    switch scope {
-    case .quietHours: "in quiet hours"
-    case .channel: "set by the user for the channel"
-    case .conversation: "set by the user for the conversation"
-    case .type: "set by the user for conversations of this type"
-    case .channelDefault: "the channel's default"
-    case .groupDefault: "the group's default"
-    case .appKey: "the app's default"
-    case .app: "set by the user for all conversations"
-    case .default: "as nobody set one"
-    }
-  return "\(messages), \(setter)"
+  return "\(messages), \(setter(scope))"
+}
+
+/// A level of open rules, and who set it.
+func describe(classes: MessageClasses, _ scope: Scope) -> String {
+  "\(describe(classes)), \(setter(scope))"
+}
+
+private func describe(_ classes: MessageClasses) -> String {
+  switch classes {
+  case .all: "all messages"
+  case []: "no message"
+  case .mentions: "all messages but plain ones"
+  default: "messages of the classes \(classes.names.joined(separator: ", "))"
+  }
+}
+
+private func setter(_ scope: Scope) -> String {
+  switch scope {
+  case .quietHours: "in quiet hours"
+  case .channel: "set by the user for the channel"
+  case .conversation: "set by the user for the conversation"
+  case .type: "set by the user for conversations of this type"
+  case .channelDefault: "the channel's default"
+  case .groupDefault: "the group's default"
+  case .appKey: "the app's default"
+  case .app: "set by the user for all conversations"
+  case .default: "as nobody set one"
+  case .thread: "set by the user for the thread"
+  case .user: "set by the user for all conversations"
+  case .conversationDefault: "the conversation's default"
+  case .appDefault: "the app's default"
+  }
 }
 
 func describe(mutedUntil until: Instant, at now: Instant, _ what: String) -> String {
@@ -106,6 +125,14 @@ func describe(_ span: QuietSpan) -> String {
   "from \(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
 }
 
-func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
+func describe(_ windows: QuietWindows) -> String {
+  if windows.windows.isEmpty { return "no windows" }
+  return windows.windows.map { window in
+    (window.days == QuietWindows.Window.everyDay
+      ? "" : window.namesOfDays.joined(separator: " ") + " ")
+      + ClockTime.text(minuteOfDay: window.startMinute) + "-"
+      + ClockTime.text(minuteOfDay: window.endMinute)
+  }.joined(separator: ", ")
+}
 
 func describe(_ secondOfDay: Int) -> String { ClockTime.text(secondOfDay: secondOfDay) }

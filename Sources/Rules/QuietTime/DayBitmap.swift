@@ -33,14 +33,18 @@ public struct DayBitmap: Hashable, Sendable {
   /// A second of the day, and what is let through from then on; nil outside of quiet hours.
   private struct Change: Hashable, Sendable {
     private let bits: UInt32
+    /// The lowest 10 bits where it is not quiet: no level has this number.
+    private static let outside: UInt32 = 0x3FF
 
     init(second: Int64, level: NotificationLevel?) {
-      bits = UInt32(second) << 3 | (level.map { UInt32($0.rawValue) } ?? 7)
+      bits = UInt32(second) << 10 | (level.map { UInt32($0.rawValue) } ?? Self.outside)
     }
 
-    var second: Int { Int(bits >> 3) }
-    var isQuiet: Bool { bits & 7 != 7 }
-    var level: NotificationLevel? { NotificationLevel(rawValue: UInt8(bits & 7)) }
+    var second: Int { Int(bits >> 10) }
+    var isQuiet: Bool { bits & Self.outside != Self.outside }
+    var level: NotificationLevel? {
+      NotificationLevel(rawValue: UInt16(truncatingIfNeeded: bits & Self.outside))
+    }
   }
 
   /// The seconds of the day, ascending, at which another level holds than the second before.

@@ -42,7 +42,7 @@ public struct QuietSchedule: Hashable, Sendable {
     self.init([window], period: Self.daySeconds, zone)
   }
 
-  /// Several windows of the local week.
+  /// Several windows of the local week (O-12).
   ///
   /// A window belongs to the day on which it starts: one of Friday from 22:00 to 7:00 runs to
   /// Saturday 7:00. Inside is `(second of the week - start) mod 604,800 < span`, also where the
@@ -53,8 +53,8 @@ public struct QuietSchedule: Hashable, Sendable {
       for day: Int32 in 0..<7 where window.days >> UInt8(day) & 1 != 0 {
         ofWeek.append(
           Window(
-            start: day * Self.daySeconds + window.startSecond, span: window.spanSeconds,
-            level: window.level))
+            start: day * Self.daySeconds + window.startMinute * 60, span: window.spanSeconds,
+            level: NotificationLevel(window.allow)))
       }
     }
     let week = QuietSchedule(ofWeek, period: Self.weekSeconds, zone)
@@ -78,7 +78,7 @@ public struct QuietSchedule: Hashable, Sendable {
     var starts: [Int32] = []
     var levels: [NotificationLevel?] = []
     for edge in edges.sorted() {
-      let level = Self.strictest(
+      let level = Self.together(
         windows.filter { (edge - $0.start + period) % period < $0.span }.map(\.level))
       if let last = levels.last, last == level { continue }
       starts.append(edge)
@@ -95,10 +95,10 @@ public struct QuietSchedule: Hashable, Sendable {
     self.zone = zone
   }
 
-  /// Of levels of windows that overlap; nil for none.
-  private static func strictest(_ levels: [NotificationLevel]) -> NotificationLevel? {
-    if levels.contains(.blocked) { return .blocked }
-    return levels.contains(.mention) ? .mention : levels.first
+  /// What windows that overlap all let through (O-13); nil for no window.
+  private static func together(_ levels: [NotificationLevel]) -> NotificationLevel? {
+    guard levels.count > 1 else { return levels.first }
+    return NotificationLevel(levels.reduce(MessageClasses.all) { $0.intersection($1.mask) })
   }
 
   /// The same with a day as its period, if all days of the week are alike.
@@ -180,16 +180,10 @@ public struct QuietSchedule: Hashable, Sendable {
 
   // MARK: Levels
 
-  fileprivate var levelBits: UInt8 { levels.reduce(0) { $0 | Self.bit($1) } }
-
-  fileprivate static func bit(_ level: NotificationLevel?) -> UInt8 {
-    level.map { 1 << $0.rawValue } ?? 1 << 7
-  }
-
-  /// Every level that holds at some time, nil for outside, without repetition.
+  /// Every level that holds at some time, nil for outside, without repetition: nil first, then in
+  /// the order of their numbers.
   public var distinctLevels: [NotificationLevel?] {
-    (levels.contains(nil) ? [nil] : [])
-      + NotificationLevel.allCases.filter { levels.contains($0) }.map { $0 }
+    Set(levels).sorted { ($0.map { Int($0.rawValue) } ?? -1) < ($1.map { Int($0.rawValue) } ?? -1) }
   }
 }
 
@@ -198,21 +192,21 @@ public struct QuietSchedule: Hashable, Sendable {
 /// An answer that depends on nothing but a schedule's level, and was the same at all of its levels,
 /// never changes.
 public struct UnseenLevels: Sendable {
-  private var bits: UInt8
+  private var levels: [NotificationLevel?]
 
   /// All levels of a schedule but the one at an instant, in seconds since the epoch.
   public init(_ schedule: QuietSchedule?, at utcSeconds: Int64) {
-    bits = schedule?.levelBits ?? 0
+    levels = schedule?.distinctLevels ?? []
     if let schedule { remove(schedule.level(at: utcSeconds)) }
   }
 
   /// Whether every level has been seen.
-  public var isEmpty: Bool { bits == 0 }
+  public var isEmpty: Bool { levels.isEmpty }
 
   /// - Returns: whether the level had not been seen.
   @discardableResult public mutating func remove(_ level: NotificationLevel?) -> Bool {
-    let bit = QuietSchedule.bit(level)
-    defer { bits &= ~bit }
-    return bits & bit != 0
+    guard let index = levels.firstIndex(of: level) else { return false }
+    levels.remove(at: index)
+    return true
   }
 }

@@ -32,7 +32,7 @@ extension QuietSchedule {
     zone: (String) throws(ZoneDataError) -> ZoneTable
   ) throws(ZoneDataError) {
     let usersZone = try zone(settings.timeZone ?? app.timeZone)
-    switch settings.quietHours {
+    switch settings.quietHours ?? app.quietHours {  // O-11
     case nil: return nil
     case .interval(let interval):  // E-36
       guard app.rules.fields.contains(.quietInterval), let window = interval.window(app.easemob)
@@ -45,7 +45,8 @@ extension QuietSchedule {
       let window = span.window(app.rongcloud)
       self.init(
         startSecond: window.start, spanSeconds: window.span, level: span.level, zone: ownZone)
-    case .windows(let windows):
+    case .windows(let windows):  // O-12
+      guard app.rules.fields.contains(.quietWindows), !windows.windows.isEmpty else { return nil }
       self.init(windows, zone: usersZone)
     }
   }
@@ -70,7 +71,7 @@ extension QuietSpan {
     switch options.boundary {
     case .halfOpen: return (startSecond, seconds)
     case .closed: return (startSecond, seconds + 1)
-    case .open: return ((startSecond + 1) % 86_400, seconds - 1)
+    case .neither: return ((startSecond + 1) % 86_400, seconds - 1)
     }
   }
 }
@@ -106,16 +107,16 @@ extension QuietSettings {
       bytes.append(2)
       put(span.startSecond)
       put(span.spanMinutes)
-      bytes.append(span.level.rawValue)
+      bytes.append(UInt8(span.level.rawValue))
       put(span.timeZone)
     case .windows(let windows):
       bytes.append(3)
       put(Int32(windows.windows.count))
       for window in windows.windows {
         bytes.append(window.days)
-        put(window.startSecond)
-        put(window.spanSeconds)
-        bytes.append(window.level.rawValue)
+        put(window.startMinute)
+        put(window.endMinute)
+        put(Int32(window.allow.rawValue))
       }
     }
     put(timeZone)
@@ -152,7 +153,7 @@ extension QuietSettings {
     }
 
     mutating func level() throws(Malformed) -> NotificationLevel {
-      guard let level = NotificationLevel(rawValue: try byte()) else {
+      guard let level = NotificationLevel(rawValue: UInt16(try byte())) else {
         throw Malformed(what: "invalid level")
       }
       return level
@@ -199,20 +200,26 @@ extension QuietSettings {
 
     mutating func windows() throws(Malformed) -> QuietWindows {
       let count = Int(try number())
-      guard 0 <= count, count <= bytes.count / 10 else {
+      guard 0 <= count, count <= bytes.count / 13 else {
         throw Malformed(what: "count beyond the end")
       }
       var windows: [QuietWindows.Window] = []
       for _ in 0..<count {
-        let (days, start, span) = (try byte(), try number(), try number())
-        let level = try level()
-        guard days < 128, (0..<86_400).contains(start), (1...86_400).contains(span),
-          [.unset, .mention, .blocked].contains(level)
-        else { throw Malformed(what: "invalid quiet hours") }
-        windows.append(
-          QuietWindows.Window(days: days, startSecond: start, spanSeconds: span, level: level))
+        let (days, start, end) = (try byte(), try number(), try number())
+        let allow = try number()
+        guard (0...Int32(MessageClasses.all.rawValue)).contains(allow) else {
+          throw Malformed(what: "invalid classes")
+        }
+        do {
+          windows.append(
+            try QuietWindows.Window(
+              days: days, start: "\(start / 60):\(start % 60)", end: "\(end / 60):\(end % 60)",
+              allow: MessageClasses(rawValue: UInt16(allow))))
+        } catch {
+          throw Malformed(what: "invalid quiet hours")
+        }
       }
-      return QuietWindows(windows)
+      do { return try QuietWindows(windows) } catch { throw Malformed(what: "too many windows") }
     }
   }
 }

@@ -216,7 +216,7 @@ public struct ScheduleTable: Sendable {
     of settings: QuietSettings, _ index: UInt32
   ) throws(ZoneDataError) -> QuietSchedule? {
     // Without either, no zone matters.
-    if settings == QuietSettings() { return nil }
+    if settings == QuietSettings(), app.quietHours == nil { return nil }
     do throws(ZoneDataError) {
       return try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name)
       }

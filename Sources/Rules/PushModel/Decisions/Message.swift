@@ -83,8 +83,8 @@ public struct Message: Hashable, Sendable {
   public var channel: Identifier = ""
   /// The text of the push; a custom type without one is not pushed. RongCloud's.
   public var pushContent = ""
-  private var shared: EasemobFields?
-  /// When it was sent, nil for ``at`` (E-69). Easemob's.
+  private var box: RareBox?
+  /// When it was sent, nil for ``at`` (E-69, O-22). Not RongCloud's.
   public var sentAt: Instant?
   /// Whether everyone in the conversation is mentioned.
   public var mentionsAll: Bool?
@@ -92,7 +92,7 @@ public struct Message: Hashable, Sendable {
   public var silent: Bool?
   /// What kind of message it is.
   public var body = MessageBody.text
-  /// Do-not-disturb is not checked (E-41). Easemob's.
+  /// Do-not-disturb is not checked (E-41, O-40). Not RongCloud's.
   public var force: Bool?
   /// Deliver-online-only (E-61). Easemob's.
   public var onlineOnly = false
@@ -117,38 +117,61 @@ public struct Message: Hashable, Sendable {
 extension Message {
   /// Which devices may get the push (E-50). Easemob's.
   public var filter: DeviceFilter? {
-    get { shared?.filter }
-    set { shared = EasemobFields(newValue, ext) }
+    get { rare?.filter }
+    set { setRare { $0.filter = newValue } }
   }
 
   /// What its `ext` object contains. Easemob's.
   public var ext: EasemobExtension {
-    get { shared?.ext ?? EasemobExtension() }
-    set { shared = EasemobFields(filter, newValue) }
+    get { rare?.ext ?? EasemobExtension() }
+    set { setRare { $0.ext = newValue } }
   }
 
-  /// Whether there is a ``filter``, or any of the fields of ``ext``.
-  package var hasEasemobFields: Bool { shared != nil }
+  /// The roles that are mentioned (O-1). Open rules', like the two that follow.
+  public var mentionsRoles: [Identifier]? {
+    get { rare?.mentionsRoles }
+    set { setRare { $0.mentionsRoles = newValue } }
+  }
+
+  /// The author of the message that this one answers (O-20).
+  public var replyToUser: Identifier? {
+    get { rare?.replyToUser }
+    set { setRare { $0.replyToUser = newValue } }
+  }
+
+  /// What it says, for keywords (O-14, O-20).
+  public var text: String? {
+    get { rare?.text }
+    set { setRare { $0.text = newValue } }
+  }
+
+  /// Whether there is any of these fields.
+  package var hasRareFields: Bool { box != nil }
+
+  private var rare: RareFields? { box?.fields }
+
+  private mutating func setRare(_ change: (inout RareFields) -> Void) {
+    var fields = rare ?? RareFields()
+    change(&fields)
+    box = fields == RareFields() ? nil : RareBox(fields)
+  }
+
+  private struct RareFields: Hashable, Sendable {
+    var filter: DeviceFilter?
+    var ext = EasemobExtension()
+    var mentionsRoles: [Identifier]?
+    var replyToUser: Identifier?
+    var text: String?
+  }
 
   /// Few messages have them, and all are copied: beside the message they take 8 bytes.
-  private final class EasemobFields: Hashable, Sendable {
-    let filter: DeviceFilter?
-    let ext: EasemobExtension
+  private final class RareBox: Hashable, Sendable {
+    let fields: RareFields
 
-    /// nil if there is nothing in them.
-    init?(_ filter: DeviceFilter?, _ ext: EasemobExtension) {
-      if filter == nil, ext == EasemobExtension() { return nil }
-      self.filter = filter
-      self.ext = ext
-    }
+    init(_ fields: RareFields) { self.fields = fields }
 
-    static func == (one: EasemobFields, other: EasemobFields) -> Bool {
-      one.filter == other.filter && one.ext == other.ext
-    }
+    static func == (one: RareBox, other: RareBox) -> Bool { one.fields == other.fields }
 
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(filter)
-      hasher.combine(ext)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(fields) }
   }
 }

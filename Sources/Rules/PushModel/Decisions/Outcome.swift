@@ -62,6 +62,12 @@ public enum Reason: UInt8, CaseIterable, Sendable {
   case localInfoMissing = 19
   /// The user's app handles local notifications itself.
   case localHandledByApp = 20
+  /// The recipient blocks the sender (open rules, O-42).
+  case senderBlocked = 21
+  /// Nothing in the thread concerns the recipient, who does not follow it (O-42).
+  case notFollowing = 22
+  /// The level has none of the message's classes (O-42).
+  case levelExcludes = 23
 
   /// The reason's name in files.
   public var name: String {
@@ -87,6 +93,9 @@ public enum Reason: UInt8, CaseIterable, Sendable {
     case .localDisabled: "localDisabled"
     case .localInfoMissing: "localInfoMissing"
     case .localHandledByApp: "localHandledByApp"
+    case .senderBlocked: "senderBlocked"
+    case .notFollowing: "notFollowing"
+    case .levelExcludes: "levelExcludes"
     }
   }
 }
@@ -112,6 +121,14 @@ public enum Scope: UInt8, CaseIterable, Sendable {
   case app = 7
   /// Nothing is set anywhere.
   case `default` = 8
+  /// The user's settings for the thread (open rules, O-42).
+  case thread = 9
+  /// The user's settings for everything (O-42).
+  case user = 10
+  /// The conversation's default level (O-42).
+  case conversationDefault = 11
+  /// The app's default level or quiet windows (O-42).
+  case appDefault = 12
 
   /// The scope's name in files.
   public var name: String {
@@ -125,6 +142,10 @@ public enum Scope: UInt8, CaseIterable, Sendable {
     case .appKey: "appKey"
     case .app: "app"
     case .default: "default"
+    case .thread: "thread"
+    case .user: "user"
+    case .conversationDefault: "conversationDefault"
+    case .appDefault: "appDefault"
     }
   }
 }
@@ -190,7 +211,7 @@ extension Outcome {
   public static let registryVersion = coded.count
 
   /// Every code is below this.
-  public static let codeCount = 128
+  public static let codeCount = 160
 
   /// The outcome's code; 0 for one that no rule gives.
   public var code: UInt8 { Self.codes[index] }
@@ -230,6 +251,19 @@ extension Outcome {
       .noToken, .filtered, .localIneligible, .localDisabled, .localInfoMissing, .localHandledByApp,
     ]
     others += bare.map { Outcome(.suppress, $0) }
+    // Open rules.
+    for scope in [Scope.thread, .user, .conversationDefault, .appDefault] {
+      pushes += [Outcome(.push, .allowed, scope), Outcome(.push, .forced, scope)]
+      others += [
+        Outcome(.suppress, .levelNone, scope), Outcome(.suppress, .levelExcludes, scope),
+      ]
+    }
+    others += [
+      Outcome(.suppress, .levelExcludes, .conversation), Outcome(.suppress, .muted, .thread),
+      Outcome(.suppress, .muted, .user), Outcome(.suppress, .quietHours, .user),
+      Outcome(.suppress, .quietHours, .appDefault), Outcome(.suppress, .senderBlocked),
+      Outcome(.suppress, .notFollowing),
+    ]
     // Pushes have the odd codes, all others the even ones.
     return (1...2 * max(pushes.count, others.count)).compactMap { code in
       let (list, index) = (code % 2 != 0 ? pushes : others, (code - 1) / 2)

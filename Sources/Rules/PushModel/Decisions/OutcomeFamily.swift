@@ -5,7 +5,7 @@ public enum OutcomeFamily: Int, CaseIterable {
   case pushed
   /// The recipient's app shows a notification itself.
   case local
-  /// A level admits mentions only.
+  /// The level admits other messages only, such as mentions.
   case notMentioned
   /// A level admits nothing.
   case levelNone
@@ -27,14 +27,15 @@ public enum OutcomeFamily: Int, CaseIterable {
     case Action.local.name: self = .local
     default:
       switch Reason.allCases.first(where: { $0.name == reason }) {
-      case .notMentioned?, .directChatLevel?: self = .notMentioned
+      case .notMentioned?, .directChatLevel?, .levelExcludes?, .notFollowing?: self = .notMentioned
       case .levelNone?: self = .levelNone
       case .muted?: self = .muted
       case .quietHours?: self = .quietHours
       case .online?: self = .online
       case .noToken?, .kicked?, .loggedOut?, .filtered?: self = .noDevice
       case .allowed?, .forced?, .chatRoom?, .onlineOnly?, .messageType?, .silentMessage?, .expired?,
-        .localIneligible?, .localDisabled?, .localInfoMissing?, .localHandledByApp?, nil:
+        .localIneligible?, .localDisabled?, .localInfoMissing?, .localHandledByApp?,
+        .senderBlocked?, nil:
         self = .other
       }
     }

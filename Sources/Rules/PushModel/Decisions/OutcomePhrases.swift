@@ -105,6 +105,35 @@ public enum OutcomePhrases {
     "none/localDisabled": "In the background: message notifications are switched off",
     "none/localInfoMissing": "In the background: names that a notification shows are missing",
     "none/localHandledByApp": "In the background: the app's own callback took it",
+    "push/allowed/thread": "Pushed: the level set for the thread lets it pass",
+    "push/forced/thread": "Pushed by force; the level set for the thread lets it pass",
+    "none/levelNone/thread": "Stopped: the level set for the thread is none",
+    "none/levelExcludes/thread":
+      "Stopped: the level set for the thread is not for such messages",
+    "push/allowed/user": "Pushed: the user's level for everything lets it pass",
+    "push/forced/user": "Pushed by force; the user's level for everything lets it pass",
+    "none/levelNone/user": "Stopped: the user's level for everything is none",
+    "none/levelExcludes/user":
+      "Stopped: the user's level for everything is not for such messages",
+    "push/allowed/conversationDefault": "Pushed: the conversation's default level lets it pass",
+    "push/forced/conversationDefault":
+      "Pushed by force; the conversation's default level lets it pass",
+    "none/levelNone/conversationDefault": "Stopped: the conversation's default level is none",
+    "none/levelExcludes/conversationDefault":
+      "Stopped: the conversation's default level is not for such messages",
+    "push/allowed/appDefault": "Pushed: the app's default level lets it pass",
+    "push/forced/appDefault": "Pushed by force; the app's default level lets it pass",
+    "none/levelNone/appDefault": "Stopped: the app's default level is none",
+    "none/levelExcludes/appDefault":
+      "Stopped: the app's default level is not for such messages",
+    "none/levelExcludes/conversation":
+      "Stopped: the level set for the conversation is not for such messages",
+    "none/muted/thread": "Stopped by the thread's mute until an instant",
+    "none/muted/user": "Stopped by the user's own mute until an instant",
+    "none/quietHours/user": "Stopped by the user's own quiet hours",
+    "none/quietHours/appDefault": "Stopped by the app's quiet hours",
+    "none/senderBlocked": "Never pushed: the recipient blocks the sender",
+    "none/notFollowing": "Not concerned: the recipient does not follow the thread",
   ]
 }
 

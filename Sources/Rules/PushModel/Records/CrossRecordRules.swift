@@ -3,6 +3,9 @@ package protocol RecordLookup {
   /// Why a question cannot be answered.
   associatedtype LookupFailure: Error = Never
 
+  /// The rules of the app.
+  var rules: RuleSet { get throws(LookupFailure) }
+
   /// A conversation's kind and parent; nil for one that nothing names. One that only members name
   /// is a group.
   func conversation(_ id: Identifier) throws(LookupFailure) -> ConversationSettings?
@@ -23,6 +26,14 @@ package enum RecordContradiction: Hashable, Sendable {
   case channelsOutsideUltraGroup(user: Identifier, conversation: Identifier, ConversationKind)
   /// A beginning in a thread, whose recipients are the members of its parent.
   case sinceInThread(user: Identifier, thread: Identifier)
+  /// A thread of open rules whose parent cannot have threads.
+  case parentWithoutThreads(thread: Identifier, parent: Identifier, ConversationKind)
+  /// A record of a conversation that is no thread says whether the user follows it.
+  case followOutsideThread(user: Identifier, conversation: Identifier)
+  /// Roles in a thread, which are those of its parent.
+  case rolesInThread(user: Identifier, thread: Identifier)
+  /// A record in a thread that has no parent, so nobody is a member.
+  case noParent(user: Identifier, thread: Identifier)
   /// Settings in a thread for a user who is not a member of its parent.
   case notInParent(user: Identifier, thread: Identifier, parent: Identifier)
 }
@@ -35,6 +46,15 @@ extension RecordContradiction: CustomStringConvertible {
       "thread \"\(thread)\" would have the parent \"\(parent)\", which does not exist"
     case .parentNotGroup(let thread, let parent, let kind):
       "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
+    case .parentWithoutThreads(let thread, let parent, let kind):
+      "thread \"\(thread)\" would have the parent \"\(parent)\", a \(kind.rawValue); threads are "
+        + "below groups and private conversations"
+    case .followOutsideThread(let user, let id):
+      "\"\(user)\" would follow \"\(id)\", which is not a thread"
+    case .rolesInThread(let user, let thread):
+      "\"\(user)\" would have roles in thread \"\(thread)\", where those of its parent count"
+    case .noParent(let user, let thread):
+      "\"\(user)\" would have settings in thread \"\(thread)\", which has no parent"
     case .channelsOutsideUltraGroup(let user, let id, let kind):
       "\"\(user)\" would have channels in \"\(id)\", which is a \(kind.rawValue)"
     case .sinceInThread(let user, let thread):
@@ -59,7 +79,8 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
 
   // MARK: Conversations
 
-  /// What is wrong with a conversation beside its parent: a thread's parent is a group.
+  /// What is wrong with a conversation beside its parent: a thread's parent is a group or, under
+  /// open rules, a private conversation.
   package func problem(
     of id: Identifier, _ conversation: ConversationSettings
   ) throws(Lookup.LookupFailure) -> RecordContradiction? {
@@ -67,14 +88,17 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
     guard let kind = try lookup.conversation(parent)?.kind else {
       return .parentMissing(thread: id, parent: parent)
     }
-    return Self.problem(ofThread: id, below: parent, kind)
+    return Self.problem(ofThread: id, below: parent, kind, try lookup.rules)
   }
 
   /// The same for a parent whose kind is known.
   package static func problem(
-    ofThread id: Identifier, below parent: Identifier, _ kind: ConversationKind
+    ofThread id: Identifier, below parent: Identifier, _ kind: ConversationKind, _ rules: RuleSet
   ) -> RecordContradiction? {
-    kind == .group ? nil : .parentNotGroup(thread: id, parent: parent, kind)
+    if rules.threadParents.contains(kind) { return nil }
+    return rules.threadParents.count == 1
+      ? .parentNotGroup(thread: id, parent: parent, kind)
+      : .parentWithoutThreads(thread: id, parent: parent, kind)
   }
 
   // MARK: Members
@@ -90,9 +114,12 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
     let wrong =
       Self.channelProblem(of: user, in: id, conversation.kind, member, present)
       ?? Self.sinceProblem(of: user, in: id, conversation.kind, member, present)
+      ?? Self.threadProblem(of: user, in: id, conversation.kind, member, present)
     if let wrong { return wrong }
-    guard conversation.kind == .thread, let parent = conversation.parent,
-      try lookup.conversation(parent)?.kind == .group
+    guard conversation.kind == .thread else { return nil }
+    guard let parent = conversation.parent else { return .noParent(user: user, thread: id) }
+    let rules = try lookup.rules
+    guard let kind = try lookup.conversation(parent)?.kind, rules.threadParents.contains(kind)
     else { return nil }
     return try parentProblem(of: user, inThread: id, below: parent)
   }
@@ -115,6 +142,18 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
     return .sinceInThread(user: user, thread: id)
   }
 
+  /// Only threads are followed, and roles are those of the parent (O-10).
+  package static func threadProblem(
+    of user: Identifier, in id: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
+    _ present: PresentFields = PresentFields()
+  ) -> RecordContradiction? {
+    if kind != .thread {
+      return present.follow || member.isFollowing != nil
+        ? .followOutsideThread(user: user, conversation: id) : nil
+    }
+    return present.roles || !member.roles.isEmpty ? .rolesInThread(user: user, thread: id) : nil
+  }
+
   /// Who has settings in a thread is a member of its parent (E-63).
   package func parentProblem(
     of user: Identifier, inThread id: Identifier, below parent: Identifier
@@ -125,6 +164,8 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
 }
 
 extension FanoutSettings: RecordLookup {
+  package var rules: RuleSet { app.rules }
+
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     index(of: user).map { member($0, of: conversation) != nil } ?? false
   }

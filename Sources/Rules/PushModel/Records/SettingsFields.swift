@@ -7,12 +7,14 @@ extension UserSettings {
     (
       level: NotificationLevel, quietHours: QuietHours?, timeZone: String?, mutedUntil: Instant,
       levels: KindLevels, pushWhenDesktopOnline: Bool, localInformationMissing: Bool,
-      localHandledByApp: Bool, devices: [Device]?
+      localHandledByApp: Bool, mutedAllow: MessageClasses, allowForce: Bool, keywords: [String],
+      importantSenders: [Identifier], blockedSenders: [Identifier], devices: [Device]?
     )
   {
     (
       level, quietHours, timeZone, mutedUntil, levels, pushWhenDesktopOnline,
-      localInformationMissing, localHandledByApp, devices
+      localInformationMissing, localHandledByApp, mutedAllow, allowForce, keywords,
+      importantSenders, blockedSenders, devices
     )
   }
 }
@@ -21,10 +23,10 @@ extension MemberSettings {
   /// Every stored property, in the order of declaration.
   @inlinable package var fields:
     (
-      level: NotificationLevel, mutedUntil: Instant, since: Instant,
-      channels: [Identifier: NotificationLevel]
+      level: NotificationLevel, mutedUntil: Instant, isImportant: Bool, isFollowing: Bool?,
+      since: Instant, channels: [Identifier: NotificationLevel], roles: [Identifier]
     )
   {
-    (level, mutedUntil, since, channels)
+    (level, mutedUntil, isImportant, isFollowing, since, channels, roles)
   }
 }

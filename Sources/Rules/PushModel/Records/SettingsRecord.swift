@@ -21,11 +21,19 @@ public struct PresentFields: Hashable, Sendable {
   public var since: Bool
   /// Whether `channels` was written.
   public var channels: Bool
+  /// Whether `follow` was written.
+  public var follow: Bool
+  /// Whether `roles` was written.
+  public var roles: Bool
 
   /// The fields that were written; by default none.
-  public init(since: Bool = false, channels: Bool = false) {
+  public init(
+    since: Bool = false, channels: Bool = false, follow: Bool = false, roles: Bool = false
+  ) {
     self.since = since
     self.channels = channels
+    self.follow = follow
+    self.roles = roles
   }
 }
 

@@ -12,8 +12,8 @@ package struct AppOption {
       allowed: [String], get: (AppSettings) -> String, set: (inout AppSettings, String) -> Bool)
     /// Yes or no.
     case flag(WritableKeyPath<AppSettings, Bool>)
-    /// A span in seconds, one of ``AppOption/seconds``.
-    case seconds(WritableKeyPath<AppSettings, Int64>)
+    /// A span in seconds.
+    case seconds(WritableKeyPath<AppSettings, Int64>, ClosedRange<Int64>)
   }
 
   /// Seconds that stay exact as milliseconds.
@@ -40,9 +40,10 @@ package struct AppOption {
   }
 
   private static func seconds(
-    _ name: String, _ path: WritableKeyPath<AppSettings, Int64>
+    _ name: String, _ path: WritableKeyPath<AppSettings, Int64>,
+    _ range: ClosedRange<Int64> = seconds
   ) -> AppOption {
-    AppOption(name: name, value: .seconds(path))
+    AppOption(name: name, value: .seconds(path, range))
   }
 
   static var easemob: [AppOption] {
@@ -72,6 +73,14 @@ package struct AppOption {
       seconds("backgroundGraceSeconds", \.rongcloud.backgroundGraceSeconds),
     ]
   }
+
+  static var open: [AppOption] {
+    [
+      choice("threadPlain", \.open.threadPlain),
+      seconds("expireSeconds", \.open.expireSeconds, 0...Int64(Int32.max)),
+      seconds("presenceSeconds", \.open.presenceSeconds, 0...86_400),
+    ]
+  }
 }
 
 extension AppOption {
@@ -80,7 +89,7 @@ extension AppOption {
     switch value {
     case .choice(_, let get, _): get(app)
     case .flag(let path): "\(app[keyPath: path])"
-    case .seconds(let path): "\(app[keyPath: path])"
+    case .seconds(let path, _): "\(app[keyPath: path])"
     }
   }
 
@@ -93,8 +102,8 @@ extension AppOption {
     case .flag(let path):
       guard let value = Bool(text) else { return false }
       app[keyPath: path] = value
-    case .seconds(let path):
-      guard let value = Int64(text), Self.seconds.contains(value) else { return false }
+    case .seconds(let path, let range):
+      guard let value = Int64(text), range.contains(value) else { return false }
       app[keyPath: path] = value
     }
     return true

@@ -4,7 +4,7 @@ public enum ConversationKind: String, CaseIterable, Sendable {
   case `private`
   /// A group chat.
   case group
-  /// A thread below a group, Easemob's only (E-63, R-9).
+  /// A thread below a group (E-63), under open rules also below a private conversation (O-4).
   case thread
   /// RongCloud's only, like the four after it.
   case discussion

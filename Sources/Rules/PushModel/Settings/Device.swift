@@ -38,11 +38,13 @@ public struct Device: Hashable, Sendable {
   public var notifier: Identifier?
   /// Since when it is in the background; only RongCloud uses it.
   public var backgroundSince: Instant?
+  /// When it was last seen; only open rules use it (O-30).
+  public var seenAt: Instant?
 
   /// A device; by default an offline phone with a token.
   public init(
     id: Identifier, kind: Kind = .mobile, state: State = .offline, hasToken: Bool = true,
-    notifier: Identifier? = nil, backgroundSince: Instant? = nil
+    notifier: Identifier? = nil, backgroundSince: Instant? = nil, seenAt: Instant? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -50,6 +52,7 @@ public struct Device: Hashable, Sendable {
     self.hasToken = hasToken
     self.notifier = notifier
     self.backgroundSince = backgroundSince
+    self.seenAt = seenAt
   }
 
   /// The device of a user whose devices are not listed: an offline phone with a token.

@@ -1,45 +1,82 @@
-/// The classes of a message for one recipient. A message that is in no other is `plain` (§1).
-public struct MessageClasses: OptionSet, Sendable, Hashable {
-  /// A bit for each class.
-  public let rawValue: UInt8
-  /// The classes of a bit mask.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// The recipient is not mentioned.
-  public static let plain = MessageClasses(rawValue: 1)
-  /// The recipient is mentioned by id.
-  public static let mentionsMe = MessageClasses(rawValue: 2)
-  /// Everyone in the conversation is mentioned.
-  public static let mentionsEveryone = MessageClasses(rawValue: 4)
-
-  /// Whether the recipient is mentioned, by name or with everyone.
-  public var isMention: Bool { rawValue & Self.mentions != 0 }
-
-  /// The bits of both kinds of mention. The rules ask for them hundreds of thousands of times when
-  /// an engine's tables are built, and a set literal is expensive in debug builds.
-  private static let mentions = mentionsMe.rawValue | mentionsEveryone.rawValue
-}
-
-/// Which messages may notify: a mask over ``MessageClasses``, or unset.
+/// Which messages may notify: a set of ``MessageClasses``, or unset.
 ///
 /// *Unset* is not *all*: an unset level looks one scope further, `all` stops the search (R-2, E-3).
 /// For that reason a level is never optional.
-public enum NotificationLevel: UInt8, CaseIterable, Sendable {
+///
+/// The vendors have the six levels of ``ofVendors``; under open rules every set of classes is a
+/// level (O-2).
+@frozen public struct NotificationLevel: Hashable, Sendable {
+  /// A number for each level, to be stored: 0 to 5 for the vendors' levels, for every other set its
+  /// classes and ``setBit``.
+  public let rawValue: UInt16
+
+  /// What the numbers of sets that no vendor has have in addition to their classes.
+  @usableFromInline static var setBit: UInt16 { 0x200 }
+
+  @inlinable init(_ rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The level of a number.
+  ///
+  /// - Returns: nil for a number that ``rawValue`` never is.
+  @inlinable public init?(rawValue: UInt16) {
+    if rawValue < 6 {
+      self.init(rawValue)
+    } else {
+      guard rawValue & ~MessageClasses.all.rawValue == Self.setBit else { return nil }
+      self.init(MessageClasses(rawValue: rawValue & ~Self.setBit))
+      guard self.rawValue == rawValue else { return nil }
+    }
+  }
+
+  /// The level that lets exactly these classes through.
+  @inlinable public init(_ classes: MessageClasses) {
+    switch classes {
+    case .all: self = .all
+    case [.mentionsMe, .mentionsEveryone]: self = .mention
+    case .mentionsMe: self = .mentionUsers
+    case .mentionsEveryone: self = .mentionAll
+    case []: self = .blocked
+    default: self.init(classes.rawValue | Self.setBit)
+    }
+  }
+
   /// Nothing set here: look one scope further. `DEFAULT`, 0.
-  case unset = 0
+  @inlinable public static var unset: Self { Self(0) }
   /// Every message. `ALL`, -1.
-  case all
+  @inlinable public static var all: Self { Self(1) }
   /// Mentions of me and of everyone. `AT`, 1.
-  case mention
+  @inlinable public static var mention: Self { Self(2) }
   /// Mentions of me only. RongCloud's 2.
-  case mentionUsers
+  @inlinable public static var mentionUsers: Self { Self(3) }
   /// Mentions of everyone only. RongCloud's 4.
-  case mentionAll
+  @inlinable public static var mentionAll: Self { Self(4) }
   /// No message: `none` in files, `NONE`, 5.
-  case blocked
+  @inlinable public static var blocked: Self { Self(5) }
+
+  /// The levels that a vendor has, in the order of their numbers.
+  public static let ofVendors: [NotificationLevel] = [
+    .unset, .all, .mention, .mentionUsers, .mentionAll, .blocked,
+  ]
+
+  /// Whether the level is one of ``ofVendors``.
+  @inlinable package var isOfVendor: Bool { rawValue < 6 }
+
+  /// The number of a level that a vendor has, in a byte.
+  ///
+  /// - Precondition: it is one of ``ofVendors``.
+  @inlinable package var vendorCode: UInt8 {
+    precondition(isOfVendor, "a level that no vendor has")
+    return UInt8(truncatingIfNeeded: rawValue)
+  }
+
+  /// The vendors' level of a number in a byte; nil for another number.
+  @inlinable package init?(vendorCode: UInt8) {
+    guard vendorCode < 6 else { return nil }
+    self.init(UInt16(vendorCode))
+  }
 
   /// Whether the search for a level ends here.
-  public var isSet: Bool { self != .unset }
+  @inlinable public var isSet: Bool { self != .unset }
 
   /// Whether the level depends on mentions (R-6).
   public var isMentionLevel: Bool {
@@ -50,10 +87,11 @@ public enum NotificationLevel: UInt8, CaseIterable, Sendable {
   public var mask: MessageClasses {
     switch self {
     case .unset, .blocked: []
-    case .all: [.plain, .mentionsMe, .mentionsEveryone]
+    case .all: .all
     case .mention: [.mentionsMe, .mentionsEveryone]
     case .mentionUsers: .mentionsMe
     case .mentionAll: .mentionsEveryone
+    default: MessageClasses(rawValue: rawValue & ~Self.setBit)
     }
   }
 
@@ -63,7 +101,9 @@ public enum NotificationLevel: UInt8, CaseIterable, Sendable {
   }
 
   /// Whether the level exists under `rules`.
-  public func exists(under rules: RuleSet) -> Bool { rules.levels.contains(self) }
+  public func exists(under rules: RuleSet) -> Bool {
+    rules.fields.contains(.classLevels) || rules.levels.contains(self)
+  }
 }
 
 // MARK: - Spellings
@@ -78,7 +118,14 @@ extension NotificationLevel {
     case .mentionUsers: "mentionUsers"
     case .mentionAll: "mentionAll"
     case .blocked: "none"
+    default: name(under: .open)
     }
+  }
+
+  /// The level's name under a rule set: a word or, of another set of classes, their names.
+  public func name(under rules: RuleSet) -> String {
+    guard rules.fields.contains(.classLevels), isSet else { return name }
+    return mask.word ?? "[\(mask.names.joined(separator: ", "))]"
   }
 
   /// The level of a name in files; nil for another text.
@@ -122,7 +169,7 @@ extension NotificationLevel {
     case .mention: 1
     case .mentionUsers: 2
     case .mentionAll: 4
-    case .blocked: 5
+    default: 5
     }
   }
 
@@ -130,6 +177,9 @@ extension NotificationLevel {
   ///
   /// - Returns: nil for another text, and for what only another vendor writes.
   public static func written(_ text: String, _ rules: RuleSet) -> NotificationLevel? {
+    if rules.fields.contains(.classLevels) {
+      return MessageClasses(word: text).map { NotificationLevel($0) }
+    }
     if let level = named(text) { return level }
     if rules.fields.contains(.levelSpellings), let level = easemobSpelling(text) { return level }
     guard rules.fields.contains(.levelNumbers), let number = Int64(text), "\(number)" == text

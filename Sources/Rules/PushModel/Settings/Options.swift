@@ -72,7 +72,7 @@ public struct RongCloudOptions: Hashable, Sendable {
     case emptyChannelOnly
   }
   /// Which ends are inside the window: the start, both or neither.
-  public enum Boundary: String, CaseIterable, Sendable { case halfOpen, closed, open }
+  public enum Boundary: String, CaseIterable, Sendable { case halfOpen, closed, neither = "open" }
   /// Whether a span of 1,439 minutes leaves one minute open or lasts all day.
   public enum Span1439: String, CaseIterable, Sendable { case literal, allDay }
 
@@ -98,4 +98,21 @@ public struct RongCloudOptions: Hashable, Sendable {
   @inlinable package var backgroundGraceMilliseconds: Int64 {
     Instant.milliseconds(ofSeconds: backgroundGraceSeconds)
   }
+}
+
+/// The options of open rules, each with its default.
+public struct OpenOptions: Hashable, Sendable {
+  /// Whether a message in a thread is `plain` for those who do not follow it (O-1, O-21).
+  public enum ThreadPlain: String, CaseIterable, Sendable { case followers, everyone }
+
+  /// Who a thread's messages concern that concern nobody in person (O-21).
+  public var threadPlain = ThreadPlain.followers
+  /// How old a message may be and still be pushed, in seconds, up to 2^31 - 1 (O-22).
+  public var expireSeconds: Int64 = 86_400
+  /// How long a device stays connected after it was seen, in seconds, up to 86,400; 0 for ever
+  /// (O-30).
+  public var presenceSeconds: Int64 = 90
+
+  /// The defaults.
+  public init() {}
 }

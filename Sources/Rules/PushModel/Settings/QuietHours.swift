@@ -7,7 +7,7 @@ public enum QuietHours: Hashable, Sendable {
   case interval(QuietInterval)
   /// RongCloud's quiet hours.
   case span(QuietSpan)
-  /// Several windows of the week, which neither vendor has.
+  /// Open rules' windows of the week.
   case windows(QuietWindows)
 }
 
@@ -41,6 +41,10 @@ extension QuietHours {
       startHour: start.hour, startMinute: start.minute, endHour: end.hour, endMinute: end.minute)
     if rules.fields.contains(.quietInterval) {
       self = .interval(interval)
+    } else if rules.fields.contains(.quietWindows) {
+      let window = try QuietWindows.Window(
+        start: "\(start.hour):\(start.minute)", end: "\(end.hour):\(end.minute)")
+      self = .windows(try QuietWindows([window]))
     } else {
       let minutes = (end.hour - start.hour) * 60 + end.minute - start.minute
       self = .span(
@@ -69,8 +73,13 @@ public struct QuietInterval: Hashable, Sendable {
   public init(
     startHour: Int, startMinute: Int, endHour: Int, endMinute: Int
   ) throws(SettingsWriteError) {
-    self.startMinute = try Self.minuteOfDay(startHour, startMinute)
-    self.endMinute = try Self.minuteOfDay(endHour, endMinute)
+    self.startMinute = try ClockText.minuteOfDay(startHour, startMinute)
+    self.endMinute = try ClockText.minuteOfDay(endHour, endMinute)
+  }
+
+  private init(startMinute: Int32, endMinute: Int32) {
+    self.startMinute = startMinute
+    self.endMinute = endMinute
   }
 
   /// The interval of two clock times with one or two digits each, `"8:0"` or `"08:00"`.
@@ -83,14 +92,8 @@ public struct QuietInterval: Hashable, Sendable {
   ) throws(SettingsWriteError) -> QuietInterval? {
     if start.isEmpty && end.isEmpty { return nil }
     if start.isEmpty || end.isEmpty { throw .halfSetInterval }
-    guard let from = ClockText(start, digits: 1...2), from.second == nil else {
-      throw .malformedTime(start, expected: "H:M")
-    }
-    guard let to = ClockText(end, digits: 1...2), to.second == nil else {
-      throw .malformedTime(end, expected: "H:M")
-    }
-    return try QuietInterval(
-      startHour: from.hour, startMinute: from.minute, endHour: to.hour, endMinute: to.minute)
+    return QuietInterval(
+      startMinute: try ClockText.minuteOfDay(start), endMinute: try ClockText.minuteOfDay(end))
   }
 
   /// The quiet hours of the settings before quiet hours had minutes: two whole hours, 0 through 24
@@ -109,12 +112,6 @@ public struct QuietInterval: Hashable, Sendable {
     let isAllDay = endHour == 24 && startHour % 24 == 0
     let (start, end) = isAllDay ? (12, 12) : (startHour % 24, endHour % 24)
     return try QuietInterval(startHour: start, startMinute: 0, endHour: end, endMinute: 0)
-  }
-
-  private static func minuteOfDay(_ hour: Int, _ minute: Int) throws(SettingsWriteError) -> Int32 {
-    guard 0 <= hour, hour < 24 else { throw .hourOutOfRange(hour) }
-    guard 0 <= minute, minute < 60 else { throw .minuteOutOfRange(minute) }
-    return Int32(hour * 60 + minute)
   }
 }
 
@@ -189,12 +186,26 @@ public struct QuietSpan: Hashable, Sendable {
   }
 }
 
-/// A clock time as both vendors write it: two or three numbers with colons between.
-private struct ClockText {
+/// A clock time as it is written: two or three numbers with colons between.
+struct ClockText {
   var hour = 0
   var minute = 0
   /// nil when only hour and minute are given.
   var second: Int?
+
+  /// The minute of the day of a text `H:M`.
+  static func minuteOfDay(_ text: String) throws(SettingsWriteError) -> Int32 {
+    guard let clock = ClockText(text, digits: 1...2), clock.second == nil else {
+      throw .malformedTime(text, expected: "H:M")
+    }
+    return try minuteOfDay(clock.hour, clock.minute)
+  }
+
+  static func minuteOfDay(_ hour: Int, _ minute: Int) throws(SettingsWriteError) -> Int32 {
+    guard 0 <= hour, hour < 24 else { throw .hourOutOfRange(hour) }
+    guard 0 <= minute, minute < 60 else { throw .minuteOutOfRange(minute) }
+    return Int32(hour * 60 + minute)
+  }
 
   /// nil for a text of another form, or numbers that do not have so many ASCII digits.
   init?(_ text: String, digits: ClosedRange<Int>) {

@@ -1,11 +1,12 @@
 // What each rule set has. A new rule set needs a line in each of these switches.
 
 extension RuleSet {
-  /// The name of the vendor, for people.
+  /// The name of the vendor, for people; of open rules that of the rules.
   package var vendorName: String {
     switch self {
     case .easemob: "Easemob"
     case .rongcloud: "RongCloud"
+    case .open: "open rules"
     }
   }
 
@@ -15,15 +16,32 @@ extension RuleSet {
     case .easemob: [.private, .group, .thread, .room]
     case .rongcloud:
       [.private, .group, .discussion, .customerService, .system, .ultraGroup, .room]
+    case .open: [.private, .group, .thread, .room]
     }
   }
 
-  /// The levels that can be set.
+  /// The kinds of conversations that may have threads (E-63, O-4).
+  public var threadParents: [ConversationKind] {
+    switch self {
+    case .easemob, .rongcloud: [.group]
+    case .open: [.group, .private]
+    }
+  }
+
+  /// The levels that can be set; under open rules those that have a word, beside every other set of
+  /// classes.
   public var levels: [NotificationLevel] {
     switch self {
     case .easemob: [.unset, .all, .mention, .blocked]
-    case .rongcloud: NotificationLevel.allCases
+    case .rongcloud: NotificationLevel.ofVendors
+    case .open: [.unset] + MessageClasses.words.map { NotificationLevel($0.classes) }
     }
+  }
+
+  /// The words by which levels are set.
+  public var levelNames: [String] {
+    if fields.contains(.classLevels) { return MessageClasses.words.map(\.word) }
+    return levels.map(\.name)
   }
 
   /// The scopes that a decision can report.
@@ -35,6 +53,7 @@ extension RuleSet {
         .quietHours, .channel, .conversation, .type, .channelDefault, .groupDefault, .appKey,
         .default,
       ]
+    case .open: [.thread, .conversation, .user, .conversationDefault, .appDefault, .default]
     }
   }
 
@@ -43,6 +62,7 @@ extension RuleSet {
     switch self {
     case .easemob: AppOption.easemob
     case .rongcloud: AppOption.rongcloud
+    case .open: AppOption.open
     }
   }
 
@@ -52,6 +72,7 @@ extension RuleSet {
     switch self {
     case .easemob: Self.easemobFields
     case .rongcloud: Self.rongcloudFields
+    case .open: Self.openFields
     }
   }
 
@@ -59,13 +80,19 @@ extension RuleSet {
   private static let easemobFields: VendorFields = [
     .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
     .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
-    .translations,
+    .translations, .names, .backgroundSince, .mentionLevel, .quietHoursObject,
   ]
   private static let rongcloudFields: VendorFields = [
     .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
     .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
     .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
-    .pushData,
+    .pushData, .names, .backgroundSince, .mentionLevel, .quietHoursObject,
+  ]
+  private static let openFields: VendorFields = [
+    .appLevel, .userLevel, .userMute, .memberMute, .conversationLevel, .force, .classLevels,
+    .quietWindows, .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
+    .important, .follow, .roles, .seenAt, .mentionsRoles, .replyToUser, .text, .groupLevel,
+    .threadWithoutParent,
   ]
 
   /// The first rule set that has one of `fields`; nil for none.
@@ -81,6 +108,7 @@ extension AppSettings {
     switch rules {
     case .easemob: nil
     case .rongcloud: rongcloud.backgroundGraceMilliseconds
+    case .open: nil
     }
   }
 }

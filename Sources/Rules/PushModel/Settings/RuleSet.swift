@@ -1,4 +1,4 @@
-/// The vendor whose rules decide.
+/// Whose rules decide: a vendor's, or the open ones.
 ///
 /// What a rule set has is asked of its properties, such as ``kinds``, ``levels`` and ``fields``.
 /// The rules themselves, and everything else that differs, stand in files of folders named
@@ -9,4 +9,6 @@ public enum RuleSet: String, CaseIterable, Sendable {
   case easemob
   /// RongCloud IM 5.2.2 and later: rules.
   case rongcloud
+  /// Open rules, for those who run a chat of their own: rules O-1 to O-43.
+  case open
 }

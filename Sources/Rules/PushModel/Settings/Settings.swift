@@ -8,7 +8,7 @@ public struct AppSettings: Hashable, Sendable {
     case anyOffline
   }
 
-  /// The vendor whose rules decide.
+  /// Whose rules decide.
   public var rules: RuleSet
   /// The zone of windows whose user has none (E-36, R-24). An IANA name.
   public var timeZone: String
@@ -17,41 +17,49 @@ public struct AppSettings: Hashable, Sendable {
   /// Easemob's: without the advanced push features, levels, quiet hours and durations do not exist
   /// (E-9).
   public var advancedPush: Bool
-  /// RongCloud's App Key level.
+  /// RongCloud's App Key level; under open rules the app's default (O-3).
   public var level: NotificationLevel
+  /// Open rules' quiet windows of users who have set none of their own (O-11).
+  public var quietHours: QuietHours?
   /// RongCloud's: whether the app shows local notifications at all.
   public var messageNotification: Bool
   /// How Easemob's rules are read where its documents are unclear.
   public var easemob: EasemobOptions
   /// How RongCloud's rules are read where its documents are unclear.
   public var rongcloud: RongCloudOptions
+  /// The options of open rules.
+  public var open: OpenOptions
 
   /// Settings of an app; by default Easemob's, in UTC, with the default readings.
   public init(
     rules: RuleSet = .easemob, timeZone: String = "UTC", devicePolicy: DevicePolicy = .allOffline,
-    advancedPush: Bool = true, level: NotificationLevel = .unset, messageNotification: Bool = true,
-    easemob: EasemobOptions = EasemobOptions(), rongcloud: RongCloudOptions = RongCloudOptions()
+    advancedPush: Bool = true, level: NotificationLevel = .unset, quietHours: QuietHours? = nil,
+    messageNotification: Bool = true, easemob: EasemobOptions = EasemobOptions(),
+    rongcloud: RongCloudOptions = RongCloudOptions(), open: OpenOptions = OpenOptions()
   ) {
     self.rules = rules
     self.timeZone = timeZone
     self.devicePolicy = devicePolicy
     self.advancedPush = advancedPush
     self.level = level
+    self.quietHours = quietHours
     self.messageNotification = messageNotification
     self.easemob = easemob
     self.rongcloud = rongcloud
+    self.open = open
   }
 }
 
 /// What a user has set for the whole app.
 public struct UserSettings: Hashable, Sendable {
-  /// Easemob's app level (E-20).
+  /// Easemob's app level (E-20); open rules' user level (O-3).
   public var level = NotificationLevel.unset
-  /// When the user wants no pushes; nil for never.
+  /// When the user wants no pushes; nil for never, and under open rules for the app's (O-11).
   public var quietHours: QuietHours?
   /// The zone of the user's window, nil for the app's (E-36, R-24). An IANA name.
   public var timeZone: String?
-  /// Easemob's app duration: do not disturb before this instant; zero for none (E-6, E-35).
+  /// Do not disturb before this instant; zero for none. Easemob's app duration (E-6, E-35), open
+  /// rules' mute (O-10).
   public var mutedUntil = Instant.zero
   /// RongCloud's levels by kind of conversation.
   public var levels = KindLevels()
@@ -61,6 +69,16 @@ public struct UserSettings: Hashable, Sendable {
   public var localInformationMissing = false
   /// RongCloud's: the user's app handles local notifications itself.
   public var localHandledByApp = false
+  /// What passes every mute of the user (O-13). Open rules', like all that follow but the devices.
+  public var mutedAllow: MessageClasses = []
+  /// Whether a message with `force` passes mutes and quiet windows (O-40).
+  public var allowForce = true
+  /// Words and phrases that make a message `keyword` (O-14).
+  public var keywords: [String] = []
+  /// Whose messages are `sender` (O-1).
+  public var importantSenders: [Identifier] = []
+  /// Whose messages never push.
+  public var blockedSenders: [Identifier] = []
   /// The user's devices in the order they were listed; nil when none are listed.
   public var devices: [Device]?
 
@@ -71,7 +89,7 @@ public struct UserSettings: Hashable, Sendable {
   public var effectiveDevices: [Device] { devices ?? [.default] }
 }
 
-/// A level for each kind of conversation; unset at first.
+/// A level for each kind of conversation, one of ``NotificationLevel/ofVendors``; unset at first.
 ///
 /// - Memory: 8 bytes.
 public struct KindLevels: Hashable, Sendable {
@@ -83,8 +101,9 @@ public struct KindLevels: Hashable, Sendable {
 
   /// The level of a kind.
   public subscript(kind: ConversationKind) -> NotificationLevel {
-    get { NotificationLevel(rawValue: UInt8(truncatingIfNeeded: bytes >> kind.shift)) ?? .unset }
+    get { NotificationLevel(rawValue: UInt16(bytes >> kind.shift & 0xFF)) ?? .unset }
     set {
+      precondition(newValue.isOfVendor, "levels by kind are RongCloud's")
       bytes = bytes & ~(0xFF << kind.shift) | UInt64(newValue.rawValue) << kind.shift
     }
   }
@@ -128,9 +147,10 @@ extension ConversationKind {
 public struct ConversationSettings: Hashable, Sendable {
   /// What the conversation is.
   public var kind: ConversationKind
-  /// A thread's group (E-63).
+  /// A thread's group (E-63), under open rules also a private conversation (O-4).
   public var parent: Identifier?
-  /// An ultra group's default.
+  /// An ultra group's default; under open rules that of a group or a private conversation
+  /// (O-3).
   public var level: NotificationLevel
   /// The defaults of an ultra group's channels.
   public var channels: [Identifier: NotificationLevel]
@@ -149,10 +169,15 @@ public struct ConversationSettings: Hashable, Sendable {
 
 /// A membership, and what that member has set for that conversation.
 public struct MemberSettings: Hashable, Sendable {
-  /// The member's level for the conversation (E-20, R-11).
+  /// The member's level for the conversation (E-20, R-11) or, under open rules, the thread (O-3).
   public var level: NotificationLevel
-  /// Easemob's conversation duration; zero for none (E-22).
+  /// A mute of the conversation, or of the thread; zero for none (E-22, O-10).
   public var mutedUntil: Instant
+  /// Whether the user's mute and quiet windows are skipped (O-41). Open rules', like
+  /// ``isFollowing`` and ``roles``.
+  public var isImportant = false
+  /// Whether the user follows the thread; nil when it is not written, which means yes (O-1, O-41).
+  public var isFollowing: Bool?
   /// A recipient of messages from this instant on; zero for always.
   public var since: Instant
   /// RongCloud's levels for an ultra group's channels.
@@ -160,8 +185,14 @@ public struct MemberSettings: Hashable, Sendable {
     get { setChannels ?? [:] }
     set { setChannels = newValue.isEmpty ? nil : newValue }
   }
+  /// The member's roles in the conversation (O-1).
+  public var roles: [Identifier] {
+    get { setRoles ?? [] }
+    set { setRoles = newValue.isEmpty ? nil : newValue }
+  }
   /// nil rather than empty: most members have none, and nothing is then counted or copied.
   private var setChannels: [Identifier: NotificationLevel]?
+  private var setRoles: [Identifier]?
 
   /// A membership; by default one without settings.
   public init(

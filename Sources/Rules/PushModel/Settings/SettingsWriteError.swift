@@ -30,6 +30,26 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
   case tooManyConversations(Int)
   /// Outside 0...2,147,483,647.
   case badgeOutOfRange(Int64)
+  /// A text that is no class of open rules, and in a list (O-2).
+  case unknownClass(String)
+  /// A class that stands twice in a list (O-2).
+  case repeatedClass(String)
+  /// A name of no day of the week (O-11).
+  case unknownDay(String)
+  /// A day that stands twice in a list (O-11).
+  case repeatedDay(String)
+  /// An empty list of days (O-11).
+  case noDays
+  /// More of something than open rules allow (O-16).
+  case tooMany(String, Int, limit: Int)
+  /// A name of more bytes than open rules allow (O-16).
+  case tooLong(String, bytes: Int, limit: Int)
+  /// A name or id without a character (O-16).
+  case emptyName(String)
+  /// A keyword of signs only (O-14).
+  case keywordWithoutToken(String)
+  /// A sender who would be both important and blocked (O-15).
+  case importantAndBlocked(String)
 
   /// The stable code of the case, such as `settings.unknown-level`.
   public var code: String {
@@ -46,6 +66,11 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
     case .durationMinutesOutOfRange, .durationMillisecondsOutOfRange: "settings.duration-range"
     case .tooManyConversations: "settings.too-many-conversations"
     case .badgeOutOfRange: "settings.badge-range"
+    case .unknownClass, .repeatedClass: "settings.class-list"
+    case .unknownDay, .repeatedDay, .noDays: "settings.day-list"
+    case .tooMany, .tooLong: "settings.limit"
+    case .emptyName, .keywordWithoutToken: "settings.empty-name"
+    case .importantAndBlocked: "settings.important-and-blocked"
     }
   }
 }
@@ -76,6 +101,23 @@ extension SettingsWriteError: CustomStringConvertible {
     case .tooManyConversations(let count):
       "\(count) conversations in one read; at most 20 are allowed"
     case .badgeOutOfRange(let badge): "a badge of \(badge) is not in 0...\(Int32.max)"
+    case .unknownClass(let name):
+      "\"\(name)\" is not a class; the classes are "
+        + MessageClasses.named.map(\.name).joined(separator: ", ")
+    case .repeatedClass(let name): "class \"\(name)\" stands twice in the list"
+    case .unknownDay(let name):
+      "\"\(name)\" is not a day; the days are "
+        + QuietWindows.Window.dayNames.joined(separator: ", ")
+    case .repeatedDay(let name): "day \"\(name)\" stands twice in the list"
+    case .noDays: "a list of days is empty; leave days out for every day"
+    case .tooMany(let what, let count, let limit): "\(count) \(what); at most \(limit) are allowed"
+    case .tooLong(let what, let bytes, let limit):
+      "a \(what) of \(bytes) bytes; at most \(limit) are allowed"
+    case .emptyName(let what): "a \(what) is empty"
+    case .keywordWithoutToken(let keyword):
+      "keyword \"\(keyword)\" has no letter or digit; signs are no part of a keyword"
+    case .importantAndBlocked(let id):
+      "sender \"\(id)\" would be both important and blocked; remove it from one list"
     }
   }
 }

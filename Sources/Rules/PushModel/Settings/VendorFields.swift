@@ -6,7 +6,9 @@
   public let rawValue: UInt64
 
   /// The fields of a bit mask.
-  @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+  @inlinable public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
 
   // MARK: The app's
 
@@ -76,6 +78,49 @@
   @inlinable public static var pushTitle: Self { Self(rawValue: 1 << 30) }
   @inlinable public static var objectName: Self { Self(rawValue: 1 << 31) }
   @inlinable public static var pushData: Self { Self(rawValue: 1 << 32) }
+  /// A message's `mentionsRoles`.
+  @inlinable public static var mentionsRoles: Self { Self(rawValue: 1 << 33) }
+  /// A message's `replyToUser`.
+  @inlinable public static var replyToUser: Self { Self(rawValue: 1 << 34) }
+  /// A message's `text`, in which keywords are looked for.
+  @inlinable public static var text: Self { Self(rawValue: 1 << 35) }
+}
+
+// MARK: - Open rules'
+
+extension VendorFields {
+  /// Levels as sets of classes.
+  @inlinable public static var classLevels: Self { Self(rawValue: 1 << 36) }
+  /// Quiet hours as windows of the week, the user's and the app's.
+  @inlinable public static var quietWindows: Self { Self(rawValue: 1 << 37) }
+  @inlinable public static var mutedAllow: Self { Self(rawValue: 1 << 38) }
+  @inlinable public static var allowForce: Self { Self(rawValue: 1 << 39) }
+  @inlinable public static var keywords: Self { Self(rawValue: 1 << 40) }
+  @inlinable public static var importantSenders: Self { Self(rawValue: 1 << 41) }
+  @inlinable public static var blockedSenders: Self { Self(rawValue: 1 << 42) }
+  @inlinable public static var important: Self { Self(rawValue: 1 << 43) }
+  @inlinable public static var follow: Self { Self(rawValue: 1 << 44) }
+  @inlinable public static var roles: Self { Self(rawValue: 1 << 45) }
+  /// A device's `seenAt`.
+  @inlinable public static var seenAt: Self { Self(rawValue: 1 << 46) }
+
+  // MARK: The vendors'
+
+  /// What notifications show of users and conversations: their names and `display`.
+  @inlinable public static var names: Self { Self(rawValue: 1 << 47) }
+  /// A device's `backgroundSince`.
+  @inlinable public static var backgroundSince: Self { Self(rawValue: 1 << 48) }
+  /// The level `mention`.
+  @inlinable public static var mentionLevel: Self { Self(rawValue: 1 << 49) }
+  /// `quietHours`, of either form.
+  @inlinable public static var quietHoursObject: Self { Self(rawValue: 1 << 50) }
+
+  // MARK: Of conversations
+
+  /// The `level` of a group or a private conversation.
+  @inlinable public static var groupLevel: Self { Self(rawValue: 1 << 51) }
+  /// Threads without a `parent`.
+  @inlinable public static var threadWithoutParent: Self { Self(rawValue: 1 << 52) }
 }
 
 // MARK: What records have
@@ -86,7 +131,7 @@ extension QuietHours {
     switch self {
     case .interval: .quietInterval
     case .span: .quietSpan
-    case .windows: []  // exist under every rule set, and in no file format
+    case .windows: .quietWindows
     }
   }
 }
@@ -96,7 +141,7 @@ extension UserSettings {
   package var vendorFields: VendorFields {
     let (
       level, quietHours, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
-      localHandledByApp, _
+      localHandledByApp, mutedAllow, allowForce, keywords, importantSenders, blockedSenders, _
     ) = fields
     var found: VendorFields = quietHours?.field ?? []
     if level.isSet { found.insert(.userLevel) }
@@ -104,6 +149,11 @@ extension UserSettings {
     if levels != KindLevels() { found.insert(.kindLevels) }
     if pushWhenDesktopOnline { found.insert(.pushWhenDesktopOnline) }
     if localInformationMissing || localHandledByApp { found.insert(.localNotification) }
+    if mutedAllow != [] { found.insert(.mutedAllow) }
+    if !allowForce { found.insert(.allowForce) }
+    if !keywords.isEmpty { found.insert(.keywords) }
+    if !importantSenders.isEmpty { found.insert(.importantSenders) }
+    if !blockedSenders.isEmpty { found.insert(.blockedSenders) }
     return found
   }
 }
@@ -111,10 +161,13 @@ extension UserSettings {
 extension MemberSettings {
   /// Which of the fields are set.
   package var vendorFields: VendorFields {
-    let (_, mutedUntil, _, channels) = fields
+    let (_, mutedUntil, isImportant, isFollowing, _, channels, roles) = fields
     var found: VendorFields = []
     if mutedUntil > .zero { found.insert(.memberMute) }
     if !channels.isEmpty { found.insert(.channels) }
+    if isImportant { found.insert(.important) }
+    if isFollowing != nil { found.insert(.follow) }
+    if !roles.isEmpty { found.insert(.roles) }
     return found
   }
 }

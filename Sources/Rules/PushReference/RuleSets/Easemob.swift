@@ -122,15 +122,6 @@ extension ReferenceEvaluator {
         "\(describe(interval)); it was \(describe(second)) in \(zone)"
           + (inside ? butForced : ", outside"))
       if inside { return (.quietHours, .app) }
-    } else if case .windows(let windows) = recipient.user.quietHours {
-      let zone = recipient.user.timeZone ?? settings.app.timeZone  // E-36
-      let (weekday, second) = clock.time(at: message.at, in: zone)
-      let inside = windows.level(weekday: weekday, secondOfDay: second) != nil
-      trace.note(
-        "E-21", "quiet hours", scope: .app, stops: inside && !force,
-        "\(describe(windows)); it was \(describe(second)) in \(zone)"
-          + (inside ? butForced : ", outside"))
-      if inside { return (.quietHours, .app) }
     } else {
       trace.note("E-21", "quiet hours", scope: .app, "not set")
     }

@@ -9,6 +9,18 @@ extension ReferenceEvaluator {
     switch settings.app.rules {
     case .easemob: easemob(message, conversation, recipient, &trace)
     case .rongcloud: rongcloud(message, conversation, recipient, &trace)
+    case .open: open(message, conversation, recipient, &trace)
+    }
+  }
+
+  /// The classes of a message for a recipient, by the rules of the app.
+  func classes(
+    of message: Message, in conversation: ConversationSettings, _ mentions: Mentions,
+    _ recipient: Recipient
+  ) -> MessageClasses {
+    switch settings.app.rules {
+    case .easemob, .rongcloud: mentions.classes(for: recipient.id)
+    case .open: openClasses(message, conversation, mentions, recipient)
     }
   }
 
@@ -17,6 +29,7 @@ extension ReferenceEvaluator {
     switch settings.app.rules {
     case .easemob: Mentions(easemob: message, options: settings.app.easemob)
     case .rongcloud: Mentions(rongcloud: message, kind: conversation.kind)
+    case .open: Mentions(open: message)
     }
   }
 }

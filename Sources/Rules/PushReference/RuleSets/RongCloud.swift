@@ -169,14 +169,7 @@ extension ReferenceEvaluator {
         "R-12, R-20 to R-24", "quiet hours", scope: .quietHours,
         "\(describe(span)); it was \(describe(second)) in \(zone)\(level == nil ? ", outside" : "")"
       )
-    case .windows(let windows):
-      let (weekday, second) = clock.time(at: message.at, in: usersZone)
-      level = windows.level(weekday: weekday, secondOfDay: second)
-      trace.note(
-        "R-12", "quiet hours", scope: .quietHours,
-        "\(describe(windows)); it was \(describe(second)) in \(usersZone)"
-          + (level.map { ", level \($0.name)" } ?? ", outside"))
-    case .interval, nil:
+    case .interval, .windows, nil:
       trace.note("R-20", "quiet hours", scope: .quietHours, "not set")
       level = nil
     }

@@ -1,0 +1,105 @@
+/// The tokens of a text (O-17): what keywords are compared by.
+///
+/// Case, width and canonical equivalence make no difference. Letters of scripts that are written
+/// without blanks are tokens of one letter each.
+public struct TextTokens: Sendable, Hashable {
+  /// How many bytes of a message's text are looked at (O-20).
+  public static let textLimit = 65_536
+
+  /// The characters of each token: the letters, and the marks that follow each other in the order
+  /// of their code points.
+  public private(set) var tokens: [[UInt32]] = []
+
+  /// The tokens of a text.
+  ///
+  /// - Complexity: O(bytes), and O(n log n) for n marks that follow each other.
+  public init(_ text: some StringProtocol) {
+    var reader = Reader()
+    for scalar in text.unicodeScalars { reader.read(scalar.value) }
+    reader.close()
+    tokens = reader.tokens
+  }
+
+  /// The tokens of a message's text, of which the first ``textLimit`` bytes are looked at, less a
+  /// character that the cut splits.
+  public init(ofMessage text: String) {
+    guard text.utf8.count > Self.textLimit else {
+      self.init(text)
+      return
+    }
+    var end = text.utf8.index(text.utf8.startIndex, offsetBy: Self.textLimit)
+    while end.samePosition(in: text.unicodeScalars) == nil { text.utf8.formIndex(before: &end) }
+    self.init(text[..<end])
+  }
+
+  /// Whether the tokens of a keyword stand one after the other among these.
+  ///
+  /// - Complexity: O(tokens of both) for most texts.
+  public func contains(_ keyword: TextTokens) -> Bool {
+    let (length, count) = (keyword.tokens.count, tokens.count)
+    guard 0 < length, length <= count else { return false }
+    return (0...(count - length)).contains { start in
+      (0..<length).allSatisfy { tokens[start + $0] == keyword.tokens[$0] }
+    }
+  }
+
+  private struct Reader {
+    private let table = CharacterTable.shared
+    var tokens: [[UInt32]] = []
+    private var token: [UInt32] = []
+    private var beganWithRun = false
+    /// How many marks at the end of the open token follow each other.
+    private var marks = 0
+
+    mutating func read(_ character: UInt32) {
+      switch table.kind(of: character) {
+      case .dropped: break
+      case .folded: for other in table.replacement(of: character) { add(other) }
+      case .separator where 0xAC00 <= character && character < 0xD7A4: addSyllable(character)
+      default: add(character)
+      }
+    }
+
+    /// A Hangul syllable, as its letters.
+    private mutating func addSyllable(_ character: UInt32) {
+      let number = character - 0xAC00
+      add(0x1100 + number / 588)
+      add(0x1161 + number / 28 % 21)
+      if number % 28 != 0 { add(0x11A7 + number % 28) }
+    }
+
+    /// A character that is not replaced again.
+    private mutating func add(_ character: UInt32) {
+      switch table.kind(of: character) {
+      case .run:
+        if token.isEmpty || !beganWithRun { begin(isRun: true) }
+        sortMarks()
+        token.append(character)
+      case .alone:
+        begin(isRun: false)
+        token.append(character)
+      case .mark:
+        if token.isEmpty { break }
+        token.append(character)
+        marks += 1
+      case .separator, .dropped, .folded: close()
+      }
+    }
+
+    private mutating func begin(isRun: Bool) {
+      close()
+      beganWithRun = isRun
+    }
+
+    mutating func close() {
+      sortMarks()
+      if !token.isEmpty { tokens.append(token) }
+      token = []
+    }
+
+    private mutating func sortMarks() {
+      if marks > 1 { token[(token.count - marks)...].sort() }
+      marks = 0
+    }
+  }
+}
