@@ -138,8 +138,15 @@ import Testing
         #"1: "type" cannot be "team"; it is one of \#(types)"#
       ),
       (
+        [
+          #"{"kind":"app","rules":"rongcloud"}"#,
+          #"{"kind":"user","id":"u1","levels":{"group":"direct"}}"#,
+        ],
+        #"2: "levels.group" cannot be "direct"; it is one of default, all, mention, mentionUsers, mentionAll, none"#
+      ),
+      (
         [#"{"kind":"app","rules":"both"}"#],
-        #"1: "rules" cannot be "both"; it is one of easemob, rongcloud"#
+        #"1: "rules" cannot be "both"; it is one of easemob, rongcloud, open"#
       ),
       (
         [#"{"kind":"user","id":"u1","devices":[{"id":"p1","type":"tv"}]}"#],

@@ -8,7 +8,7 @@ enum MessageFields {
   static let names = [
     "id", "conversation", "sender", "at", "mentions", "mentionsAll", "silent", "body", "sentAt",
     "reply", "replyTo", "decision", "force", "onlineOnly", "filter", "ext", "channel",
-    "isMentioned", "pushContent", "persisted", "backlog",
+    "isMentioned", "pushContent", "persisted", "backlog", "mentionsRoles", "replyToUser",
   ]
 
   /// Reads a message that has no fields of other rules.
@@ -17,13 +17,25 @@ enum MessageFields {
     _ line: JSONValue, under rules: RuleSet, isReply: inout Bool
   ) throws(FileProblem.Problem) -> Message {
     var uses = VendorFieldUse()
-    let message = try read(line, &uses, isReply: &isReply)
+    let message = try read(line, rules, &uses, isReply: &isReply)
     if let foreign = uses.foreign(to: rules) { throw foreign }
+    if let mentions = message.mentions { try checkMentions(mentions, under: rules) }
     return message
   }
 
+  /// How many users a message may mention under open rules (O-20).
+  static func checkMentions(
+    _ mentions: [Identifier], under rules: RuleSet
+  ) throws(FileProblem.Problem) {
+    guard rules.fields.contains(.mentionsRoles), mentions.count > OpenLimits.mentions else {
+      return
+    }
+    throw .refused(
+      "mentions", .tooMany("mentioned users", mentions.count, limit: OpenLimits.mentions))
+  }
+
   private static func read(
-    _ line: JSONValue, _ uses: inout VendorFieldUse, isReply: inout Bool
+    _ line: JSONValue, _ rules: RuleSet, _ uses: inout VendorFieldUse, isReply: inout Bool
   ) throws(FileProblem.Problem) -> Message {
     isReply = false
     var id: Identifier?
@@ -46,6 +58,7 @@ enum MessageFields {
       case "replyTo": if value.string?.isEmpty == false { isReply = true }
       // What was decided of it, in a decision log.
       case "decision": break
+      case "text" where rules.fields.contains(.text): message.text = try value.text("text")
       default:
         if let field = try readVendorField(key, value, &message) {
           uses.note(field, "\"\(key.text)\"")
@@ -97,6 +110,17 @@ enum MessageFields {
     case "backlog":
       message.backlog = try value.flag("backlog")
       return .backlog
+    case "mentionsRoles":
+      let roles = try value.identifiers("mentionsRoles")
+      if roles.count > OpenLimits.mentionedRoles {
+        throw .refused(
+          "mentionsRoles", .tooMany("roles", roles.count, limit: OpenLimits.mentionedRoles))
+      }
+      message.mentionsRoles = roles
+      return .mentionsRoles
+    case "replyToUser":
+      message.replyToUser = try value.identifier("replyToUser")
+      return .replyToUser
     default: return nil
     }
   }

@@ -144,6 +144,71 @@ extension JSONValue {
     return strings.map { Identifier($0) }
   }
 
+  /// A set of classes: a list of their names, or a word (O-2).
+  func classes(
+    _ field: String, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> MessageClasses { try level(field, &uses).mask }
+
+  private func classList(_ field: String) throws(FileProblem.Problem) -> NotificationLevel {
+    let names = try strings(field)
+    do throws(SettingsWriteError) {
+      return NotificationLevel(try MessageClasses(names: names))
+    } catch {
+      throw .refused(field, error)
+    }
+  }
+
+  /// Windows of the week (O-11).
+  func quietWindows(
+    _ field: String, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> QuietHours {
+    guard kind == PF_JSON_ARRAY else { throw .wrongType(field, expected: "an array of windows") }
+    var windows: [QuietWindows.Window] = []
+    for item in items { windows.append(try item.quietWindow(field, &uses)) }
+    do throws(SettingsWriteError) {
+      return .windows(try QuietWindows(windows))
+    } catch {
+      throw .refused(field, error)
+    }
+  }
+
+  private func quietWindow(
+    _ field: String, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> QuietWindows.Window {
+    var days: [String]?
+    var start: String?
+    var end: String?
+    var allow: MessageClasses = []
+    for (key, value) in try object(field) {
+      switch key {
+      case "days": days = try value.strings("\(field).days")
+      case "start": start = try value.text("\(field).start")
+      case "end": end = try value.text("\(field).end")
+      case "allow": allow = try value.classes("\(field).allow", &uses)
+      default: throw .unknownField(key.text, among: ["days", "start", "end", "allow"], of: field)
+      }
+    }
+    guard let start else { throw .missingField("\(field).start") }
+    guard let end else { throw .missingField("\(field).end") }
+    do throws(SettingsWriteError) {
+      return try QuietWindows.Window(
+        days: days.map { (names) throws(SettingsWriteError) in
+          try QuietWindows.Window.days(names)
+        } ?? QuietWindows.Window.everyDay, start: start, end: end, allow: allow)
+    } catch {
+      throw .refused(field, error)
+    }
+  }
+
+  /// A level of a field that only vendors have.
+  func vendorLevel(
+    _ field: String, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> NotificationLevel {
+    let level = try level(field, &uses)
+    if !level.isOfVendor { throw .unknownLevel(field, value: level.name, rules: nil) }
+    return level
+  }
+
   func level(_ field: String, _ uses: inout VendorFieldUse) throws(FileProblem.Problem)
     -> NotificationLevel
   {
@@ -154,9 +219,15 @@ extension JSONValue {
     }
     switch self {  // the usual ones, without a string
     case "all": return .all
-    case "mention": return .mention
+    case "mention":
+      uses.note(.mentionLevel, "the level \"mention\" of \"\(field)\"")
+      return .mention
     case "none": return .blocked
     default: break
+    }
+    if kind == PF_JSON_ARRAY {
+      uses.note(.classLevels, "a list of classes as \"\(field)\"")
+      return try classList(field)
     }
     guard let string else { throw .wrongType(field, expected: "a level") }
     return try TextValue.level(string, field, &uses)
@@ -174,12 +245,13 @@ enum TextValue {
     return value
   }
 
-  /// A level by its name in files, or in Easemob's spelling.
+  /// A level by its name in files, by a word of open rules, or in Easemob's spelling.
   static func level(
     _ text: String, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
-    if let level = NotificationLevel.named(text) {
-      uses.note(level, "the level \"\(text)\" of \"\(field)\"")
+    let level = NotificationLevel.named(text)
+    if let level = level ?? MessageClasses(word: text).map({ NotificationLevel($0) }) {
+      uses.note(level, word: text, field)
       return level
     }
     guard let level = NotificationLevel.easemobSpelling(text) else {

@@ -7,21 +7,14 @@ extension AppSettings {
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
       let name = "options.\(key.text)"
-      guard let (rules, option) = Self.option(key.text) else {
-        let known = RuleSet.allCases.flatMap { $0.options.map(\.name) }
-        throw .unknownField(key.text, among: known, of: "options")
+      // Those of the app's rules first: several rule sets have options of one name.
+      let all = rules.options + RuleSet.allCases.flatMap(\.options)
+      guard let option = all.first(where: { $0.name == key.text }) else {
+        throw .unknownField(key.text, among: all.map(\.name), of: "options")
       }
       try read(value, of: option, name)
-      uses.note(option: rules, "the option \"\(key.text)\"")
+      uses.note(option: key.text)
     }
-  }
-
-  /// The option of a name, and the one rule set that has it.
-  private static func option(_ name: String) -> (rules: RuleSet, option: AppOption)? {
-    for rules in RuleSet.allCases {
-      if let option = rules.options.first(where: { $0.name == name }) { return (rules, option) }
-    }
-    return nil
   }
 
   private mutating func read(
@@ -34,8 +27,8 @@ extension AppSettings {
         throw .unknownValue(field, value: text, allowed: allowed)
       }
     case .flag(let path): self[keyPath: path] = try value.flag(field)
-    case .seconds(let path):
-      self[keyPath: path] = try value.whole(field, in: AppOption.seconds)
+    case .seconds(let path, let range):
+      self[keyPath: path] = try value.whole(field, in: range)
     }
   }
 }

@@ -5,52 +5,100 @@ internal import PushModel
 /// A line may be read before the rule set is known, as the app's record can come last. So a reader
 /// notes what it finds, and the check is made once the rule set is known.
 struct VendorFieldUse {
-  private struct Lack {
-    let what: String
-    /// A rule set that has it.
-    let owner: RuleSet
+  private enum Lack {
+    /// Something that another rule set has.
+    case belongs(String, to: RuleSet)
+    /// A field that exists here under other rules; under these it is as unknown as any.
+    case field(String)
+    /// A field that only other rules can do without.
+    case missing(String)
+    /// A word that is a level of other rules.
+    case level(String, field: String)
   }
 
   private var easemob: Lack?
   private var rongcloud: Lack?
+  private var open: Lack?
 
   private subscript(rules: RuleSet) -> Lack? {
     get {
       switch rules {
       case .easemob: easemob
       case .rongcloud: rongcloud
+      case .open: open
       }
     }
     set {
       switch rules {
       case .easemob: easemob = newValue
       case .rongcloud: rongcloud = newValue
+      case .open: open = newValue
       }
     }
   }
 
+  @inline(__always)
   mutating func note(_ field: VendorFields, _ what: @autoclosure () -> String) {
-    note(what) { $0.fields.contains(field) }
+    note {
+      $0.fields.contains(field)
+    } lack: {
+      .belongs(what(), to: $0)
+    }
   }
 
-  mutating func note(_ level: NotificationLevel, _ what: @autoclosure () -> String) {
-    note(what) { level.exists(under: $0) }
+  /// Notes a level by its word: a vendor's levels are the other's too, or said to be; open rules
+  /// have words of their own.
+  mutating func note(_ level: NotificationLevel, word text: String, _ field: String) {
+    let isOfVendor = NotificationLevel.named(text) != nil
+    note { rules in
+      rules.fields.contains(.classLevels) || !isOfVendor
+        ? NotificationLevel.written(text, rules) != nil : level.exists(under: rules)
+    } lack: {
+      isOfVendor
+        ? .belongs("the level \"\(text)\" of \"\(field)\"", to: $0) : .level(text, field: field)
+    }
   }
 
   mutating func note(_ kind: ConversationKind, _ what: @autoclosure () -> String) {
-    note(what) { kind.exists(under: $0) }
+    note {
+      kind.exists(under: $0)
+    } lack: {
+      .belongs(what(), to: $0)
+    }
   }
 
-  /// Notes an option, which is of one rule set alone.
-  mutating func note(option owner: RuleSet, _ what: @autoclosure () -> String) {
-    note(what) { $0 == owner }
+  /// Notes an option.
+  mutating func note(option name: String) {
+    note { rules in
+      rules.options.contains { $0.name == name }
+    } lack: {
+      .belongs("the option \"\(name)\"", to: $0)
+    }
+  }
+
+  /// Notes a field of a conversation that is of no kind that has it under other rules.
+  mutating func note(unknown field: String, but owner: VendorFields) {
+    note {
+      $0.fields.contains(owner)
+    } lack: { _ in
+      .field(field)
+    }
+  }
+
+  /// Notes that a field is not there that most rules need.
+  mutating func note(missing field: String, but owner: VendorFields) {
+    note {
+      $0.fields.contains(owner)
+    } lack: { _ in
+      .missing(field)
+    }
   }
 
   @inline(__always)
-  private mutating func note(_ what: () -> String, ifMissing has: (RuleSet) -> Bool) {
+  private mutating func note(_ has: (RuleSet) -> Bool, lack: (_ owner: RuleSet) -> Lack) {
     for rules in RuleSet.allCases where !has(rules) && self[rules] == nil {
       guard let owner = RuleSet.allCases.first(where: has) else { return }
-      self[rules] = Lack(what: what(), owner: owner)
+      self[rules] = lack(owner)
     }
   }
 
@@ -68,7 +116,13 @@ struct VendorFieldUse {
 
   /// What does not belong under `rules`, if anything.
   func foreign(to rules: RuleSet) -> FileProblem.Problem? {
-    self[rules].map { .fieldOfOtherRules($0.what, $0.owner, rules: rules) }
+    switch self[rules] {
+    case nil: nil
+    case .belongs(let what, let owner): .fieldOfOtherRules(what, owner, rules: rules)
+    case .field(let name): .unknownField(name, nearest: nil)
+    case .missing(let name): .missingField(name)
+    case .level(let text, let field): .unknownLevel(field, value: text, rules: rules)
+    }
   }
 
   /// Whether the rules have all of it; if they are not known, whether all rules have.
@@ -78,5 +132,5 @@ struct VendorFieldUse {
   }
 
   /// Whether every rule set has all of it.
-  var isEmpty: Bool { easemob == nil && rongcloud == nil }
+  var isEmpty: Bool { easemob == nil && rongcloud == nil && open == nil }
 }

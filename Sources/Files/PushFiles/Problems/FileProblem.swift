@@ -1,4 +1,5 @@
 public import PushContent
+internal import PushFanout
 public import PushModel
 internal import PushSupport
 public import QuietTime
@@ -121,6 +122,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case timeZoneData(String, ZoneDataError)
     /// The rules refuse the value of the field.
     case refused(String, SettingsWriteError)
+    /// Rules by which the engine does not decide.
+    case notDecided(RuleSet)
     /// Something that belongs to another rule set than the one whose rules apply.
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
     /// There is an app record already.
@@ -142,6 +145,14 @@ public struct FileProblem: Error, Hashable, Sendable {
     case parentMissing(String)
     /// The parent of the thread is not a group.
     case parentNotGroup(String)
+    /// The parent of the thread is of a kind that has no threads.
+    case parentWithoutThreads(String, ConversationKind)
+    /// `follow`, in a conversation that is no thread.
+    case followOutsideThread(String)
+    /// `roles`, in a thread.
+    case rolesInThread(String)
+    /// A record in a thread that has no parent.
+    case noParent(String)
     /// A thread or its members have `since`, which belongs to the parent.
     case sinceInThread(String)
     /// A member of a thread is not a member of its parent.
@@ -277,9 +288,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownLevel(let name, let value, let rules):
       FileProblem.Problem.unknownValue(
         name, value: value,
-        allowed: NotificationLevel.allCases.filter { level in
-          rules.map { level.exists(under: $0) } ?? true
-        }.map(\.name)
+        allowed: rules?.levelNames ?? NotificationLevel.ofVendors.map(\.name)
       ).description
     case .unknownValue(let name, let value, let allowed):
       "\(quoted(name)) cannot be \(quoted(value)); "
@@ -300,6 +309,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let owner, let rules):
       "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
+    case .notDecided(let rules): "\(FanoutError.notDecided(rules))"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):
@@ -313,6 +323,15 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(quoted(name)): \(printable("\(error)", limit: 240))"
     case .parentMissing(let parent): "the parent \(quoted(parent)) is not a known conversation"
     case .parentNotGroup(let parent): "the parent \(quoted(parent)) is not a group"
+    case .parentWithoutThreads(let parent, let kind):
+      "the parent \(quoted(parent)) is a \(kind.rawValue); threads are below groups and private "
+        + "conversations"
+    case .followOutsideThread(let conversation):
+      "\"follow\" is not allowed in \(quoted(conversation)), which is not a thread"
+    case .rolesInThread(let conversation):
+      "\"roles\" is not allowed in \(quoted(conversation)), a thread: those of its parent count"
+    case .noParent(let conversation):
+      "a record in \(quoted(conversation)), a thread without a parent, which has no members"
     case .sinceInThread(let conversation):
       "\"since\" is not allowed in \(quoted(conversation)), a thread: its recipients are its parent's"
     case .notInParent(let user, let parent):

@@ -233,7 +233,7 @@ struct ArrowRowParser {
     for row in 0..<piece.range.count { records.add(row, of: piece, job, to: &batch) }
   }
 
-  /// Reads levels by the names that every rule set has, and the numbers of levels that the rules
+  /// Reads levels by the names that every vendor has, and the numbers of levels that the rules
   /// have.
   ///
   /// - Parameter isAllowed: whether the rules have such a field.
@@ -243,7 +243,10 @@ struct ArrowRowParser {
     levels.removeAll(keepingCapacity: true)
     guard let column else { return }
     levels.append(contentsOf: repeatElement(.unset, count: rows.count))
-    guard isAllowed else { return noteRare([column], rows) }
+    // Levels of open rules are read as records are: they may be lists.
+    guard isAllowed, rules?.fields.contains(.classLevels) != true else {
+      return noteRare([column], rows)
+    }
     switch column.kind {
     case .signed, .unsigned: readNumbers(column, rows, rules)
     case .dictionary where column.children[0].length <= Self.fewEntries:

@@ -50,7 +50,10 @@ extension CSVRow {
     _ column: Int, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
     if isEmpty(column) { return .unset }
-    if holds("mention", column) { return .mention }
+    if holds("mention", column) {
+      uses.note(.mentionLevel, "the level \"mention\" of \"\(field)\"")
+      return .mention
+    }
     if holds("none", column) { return .blocked }
     if holds("all", column) { return .all }
     guard let text = text(column) else { return .unset }
@@ -198,6 +201,9 @@ struct MemberRow {
     mutedUntil = member.mutedUntil
     since = present.since ? member.since : nil
   }
+
+  /// Whether columns of memberships can hold it.
+  var fitsColumns: Bool { level.isOfVendor }
 
   var settings: MemberSettings {
     MemberSettings(level: level, mutedUntil: mutedUntil, since: since ?? .zero)

@@ -44,6 +44,7 @@ struct CrossRecordValidator {
   private var kinds: [Identifier: (kind: ConversationKind, location: SettingsLoader.Location)] = [:]
   private var threads: [(id: Identifier, location: SettingsLoader.Location)] = []
   private var memberships: [NotedMembers] = []
+  /// Whether a record says what only some conversations have: each is then noted.
   private var saysChannels = false
 
   mutating func noteConversation(
@@ -60,7 +61,7 @@ struct CrossRecordValidator {
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ location: SettingsLoader.Location, kindsAreFinal: Bool
   ) {
-    saysChannels = saysChannels || present.channels
+    saysChannels = saysChannels || present.channels || present.roles || present.follow
     guard notesMembers(of: conversation, kindsAreFinal: kindsAreFinal) else { return }
     memberships.append(
       .member(
@@ -170,6 +171,11 @@ extension FileProblem.Problem {
       case .parentNotGroup(_, let parent, _): .parentNotGroup(parent.text)
       case .channelsOutsideUltraGroup(_, let id, _): .channelsOutsideUltraGroup(id.text)
       case .sinceInThread(_, let thread): .sinceInThread(thread.text)
+      case .parentWithoutThreads(_, let parent, let kind):
+        .parentWithoutThreads(parent.text, kind)
+      case .followOutsideThread(_, let id): .followOutsideThread(id.text)
+      case .rolesInThread(_, let thread): .rolesInThread(thread.text)
+      case .noParent(_, let thread): .noParent(thread.text)
       case .notInParent(let user, _, let parent):
         .notInParent(user: user.text, parent: parent.text)
       }

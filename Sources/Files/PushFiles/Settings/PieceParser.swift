@@ -157,7 +157,7 @@ struct PieceParser {
         return unsafe batch.add(id, known)
       }
       let user = try UserColumns.user(row, &uses, &records.checked)
-      guard batch.isPlain(uses, rules, keepsAll: keepsAll) else {
+      guard UserRecords.holds(user), batch.isPlain(uses, rules, keepsAll: keepsAll) else {
         return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)
       }
       let shared = unsafe batch.add(id, user)
@@ -174,7 +174,7 @@ struct PieceParser {
       return unsafe batch.add(user, of: conversation, known, line: line)
     }
     let member = try MemberColumns.member(row, &uses)
-    if batch.isPlain(uses, rules, keepsAll: keepsAll) {
+    if member.fitsColumns, batch.isPlain(uses, rules, keepsAll: keepsAll) {
       if let rest = unsafe rest, uses.isAllowed(by: rules) {
         unsafe recentMembers.note(rest, member)
       }

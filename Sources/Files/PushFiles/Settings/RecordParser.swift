@@ -32,10 +32,10 @@ struct RecordParser {
     if value.fields.contains(where: { "kind" ~= $0.key && "member" ~= $0.value }) {
       let member = try MemberFields(value, &uses)
       let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil
-      if !member.present.channels, nickname == nil,
-        batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
+      let row = MemberRow(member.settings, member.present)
+      if row.settings == member.settings, row.present == member.present, row.fitsColumns,
+        nickname == nil, batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
       {
-        let row = MemberRow(member.settings, member.present)
         return unsafe batch.add(member.user, of: member.conversation, row, line: line)
       }
       let note = ContentNote.nickname(nickname, of: member.userID, in: member.conversationID)
@@ -44,7 +44,7 @@ struct RecordParser {
     let record = try SettingsRecord.read(value, &uses, &checked)
     var note: ContentNote?
     if job.readsContent { note = try ContentNote.read(value, record, &uses) }
-    if case .user(let id, let user) = record, user.devices == nil, note == nil, !id.isEmpty,
+    if case .user(let id, let user) = record, UserRecords.holds(user), note == nil, !id.isEmpty,
       batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
     {
       return unsafe id.text.utf8.span.bytes.withUnsafeBytes { unsafe batch.add($0, user) }

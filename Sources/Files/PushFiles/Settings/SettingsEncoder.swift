@@ -12,13 +12,14 @@ internal import PushSupport
 public enum SettingsEncoder {
   /// The app's record, with every option of its rule set.
   public static func app(_ app: AppSettings) -> [UInt8] {
-    var line = Line("app")
+    var line = JSONLine("app")
     line.add("rules", app.rules.rawValue)
     line.add("timeZone", app.timeZone)
     let fields = app.rules.fields
     if fields.contains(.devicePolicy) { line.add("devicePolicy", app.devicePolicy.rawValue) }
     if fields.contains(.advancedPush) { line.add("advancedPush", raw: "\(app.advancedPush)") }
-    if fields.contains(.appLevel) { line.add("level", app.level) }
+    if fields.contains(.appLevel) { line.add("level", app.level, app.rules) }
+    if let quietHours = app.quietHours, fields.contains(.quietWindows) { line.add(quietHours) }
     if fields.contains(.messageNotification) {
       line.add("messageNotification", raw: "\(app.messageNotification)")
     }
@@ -38,16 +39,16 @@ public enum SettingsEncoder {
     _ id: Identifier, _ user: UserSettings, _ rules: RuleSet,
     _ display: RecipientDisplay = RecipientDisplay()
   ) -> [UInt8] {
-    var line = Line("user")
+    var line = JSONLine("user")
     line.add("id", id.text)
     let fields = rules.fields
-    if fields.contains(.userLevel) { line.add("level", user.level) }
+    if fields.contains(.userLevel) { line.add("level", user.level, rules) }
     let kinds = ConversationKind.allCases.filter {
       $0.exists(under: rules) && user.levels[$0].isSet
     }
     if fields.contains(.kindLevels), !kinds.isEmpty {
       line.open("levels")
-      for kind in kinds { line.add(kind.rawValue, user.levels[kind]) }
+      for kind in kinds { line.add(kind.rawValue, user.levels[kind].name) }
       line.close()
     }
     if let quietHours = user.quietHours, fields.contains(quietHours.field) { line.add(quietHours) }
@@ -64,24 +65,25 @@ public enum SettingsEncoder {
       line.add("handledByApp", raw: "\(user.localHandledByApp)")
       line.close()
     }
-    if let devices = user.devices { line.add(devices) }
-    if display != RecipientDisplay() { line.add(display, rules) }
+    if fields.contains(.classLevels) { line.addOpenFields(user) }
+    if let devices = user.devices { line.add(devices, rules) }
+    if display != RecipientDisplay(), fields.contains(.names) { line.add(display, rules) }
     return line.end()
   }
 
   /// A conversation's record.
   public static func conversation(
-    _ id: Identifier, _ settings: ConversationSettings, name: String? = nil
+    _ id: Identifier, _ settings: ConversationSettings, _ rules: RuleSet, name: String? = nil
   ) -> [UInt8] {
-    var line = Line("conversation")
+    var line = JSONLine("conversation")
     line.add("id", id.text)
     line.add("type", settings.kind.rawValue)
     if settings.kind == .thread, let parent = settings.parent { line.add("parent", parent.text) }
-    if settings.kind == .ultraGroup {
-      line.add("level", settings.level)
-      line.add(settings.channels)
+    if settings.kind == .ultraGroup || rules.fields.contains(.groupLevel) {
+      line.add("level", settings.level, rules)
     }
-    if let name { line.add("name", name) }
+    if settings.kind == .ultraGroup { line.add(settings.channels) }
+    if let name, rules.fields.contains(.names) { line.add("name", name) }
     return line.end()
   }
 
@@ -92,8 +94,8 @@ public enum SettingsEncoder {
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
     _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
   ) -> [UInt8] {
-    var line = Line()
-    line.add(Line(membersOf: conversation).bytes, user, kind, member, rules, nickname)
+    var line = JSONLine()
+    line.add(JSONLine(membersOf: conversation).bytes, user, kind, member, rules, nickname)
     return line.bytes
   }
 }
@@ -104,7 +106,7 @@ package struct MemberLines {
   private let kinds: [Identifier: ConversationKind]
   private let content: ContentDirectory
   private let hasNicknames: Bool
-  private var lines = Line()
+  private var lines = JSONLine()
   /// The beginning of the lines of a conversation's members.
   private var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
 
@@ -126,7 +128,7 @@ package struct MemberLines {
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
   ) {
     if last?.conversation != conversation {
-      last = (conversation, Line(membersOf: conversation).bytes, kinds[conversation] ?? .group)
+      last = (conversation, JSONLine(membersOf: conversation).bytes, kinds[conversation] ?? .group)
     }
     guard let last else { return }
     lines.add(
@@ -138,23 +140,17 @@ package struct MemberLines {
   package consuming func end() -> [UInt8] { lines.bytes }
 }
 
-/// A JSON object as it is written.
-private struct Line {
-  private(set) var bytes: [UInt8] = []
-
-  init(_ kind: String) {
-    bytes.reserveCapacity(128)
-    bytes.append(UInt8(ascii: "{"))
+// The parts of records.
+extension JSONLine {
+  fileprivate init(_ kind: String) {
+    self.init()
+    reserve(128)
+    open()
     add("kind", kind)
   }
 
-  /// Nothing yet.
-  init() {}
-
-  mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
-
   /// The beginning of a member's record.
-  init(membersOf conversation: Identifier) {
+  fileprivate init(membersOf conversation: Identifier) {
     self.init("member")
     add("conversation", conversation.text)
   }
@@ -162,62 +158,46 @@ private struct Line {
   /// Adds a member's record in place: a copy of many lines for each would take longer with each.
   ///
   /// - Parameter start: that of ``init(membersOf:)``.
-  mutating func add(
+  fileprivate mutating func add(
     _ start: [UInt8], _ user: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
     _ rules: RuleSet, _ nickname: String?
   ) {
-    bytes.append(contentsOf: start)
+    append(start)
     add("user", user.text)
-    add("level", member.level)
+    add("level", member.level, rules)
     if rules.fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
     if kind != .thread { add("since", member.since) }
     if kind == .ultraGroup { add(member.channels) }
+    if member.isImportant { add("important", raw: "true") }
+    if let isFollowing = member.isFollowing { add("follow", raw: "\(isFollowing)") }
+    add("roles", member.roles.map(\.text))
     if rules.fields.contains(.nickname), let nickname { add("nickname", nickname) }
-    bytes.append(contentsOf: "}\n".utf8)
+    append("}\n")
   }
 
-  /// The line, with its end.
-  consuming func end() -> [UInt8] {
-    bytes.append(contentsOf: "}\n".utf8)
-    return bytes
+  fileprivate mutating func add(_ name: String, _ level: NotificationLevel, _ rules: RuleSet) {
+    guard level.isSet else { return }
+    if rules.fields.contains(.classLevels) {
+      add(name, level.mask)
+    } else {
+      add(name, level.name)
+    }
   }
 
-  private mutating func name(_ name: String) {
-    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
-    bytes.appendJSON(name)
-    bytes.append(UInt8(ascii: ":"))
+  /// A set of classes, by its word where it has one.
+  fileprivate mutating func add(_ name: String, _ classes: MessageClasses) {
+    if let word = classes.word { add(name, word) } else { add(name, all: classes.names) }
   }
 
-  mutating func add(_ name: String, _ text: String) {
-    self.name(name)
-    bytes.appendJSON(text)
-  }
-
-  mutating func add(_ name: String, raw text: String) {
-    self.name(name)
-    bytes.append(contentsOf: text.utf8)
-  }
-
-  mutating func open(_ name: String) {
-    self.name(name)
-    bytes.append(UInt8(ascii: "{"))
-  }
-
-  mutating func close() { bytes.append(UInt8(ascii: "}")) }
-
-  mutating func add(_ name: String, _ level: NotificationLevel) {
-    if level.isSet { add(name, level.name) }
-  }
-
-  mutating func add(_ name: String, _ instant: Instant) {
+  fileprivate mutating func add(_ name: String, _ instant: Instant) {
     if instant > .zero { add(name, raw: "\(instant.milliseconds)") }
   }
 
-  mutating func add(_ quietHours: QuietHours) {
+  fileprivate mutating func add(_ quietHours: QuietHours) {
     switch quietHours {
     case .interval(let interval): add(interval)
     case .span(let span): add(span)
-    case .windows: break  // not in any file format
+    case .windows(let windows): add(windows)
     }
   }
 
@@ -232,30 +212,50 @@ private struct Line {
     open("quietHours")
     add("start", ClockTime.text(secondOfDay: span.startSecond))
     add("spanMinutes", raw: "\(span.spanMinutes)")
-    add("level", span.level)
+    if span.level.isSet { add("level", span.level.name) }
     if let zone = span.timeZone { add("timeZone", zone) }
     close()
   }
 
-  mutating func add(_ devices: [Device]) {
-    name("devices")
-    bytes.append(UInt8(ascii: "["))
-    for (index, device) in devices.enumerated() {
-      bytes.append(contentsOf: (index > 0 ? ",{" : "{").utf8)
-      add("id", device.id.text)
-      if device.kind != .mobile { add("type", device.kind.rawValue) }
-      if device.state != .offline { add("state", device.state.rawValue) }
-      if !device.hasToken { add("token", raw: "false") }
-      if let notifier = device.notifier { add("notifier", notifier.text) }
-      if let since = device.backgroundSince {
-        add("backgroundSince", raw: "\(since.milliseconds)")
-      }
-      close()
+  private mutating func add(_ windows: QuietWindows) {
+    addArray("quiet", windows.windows) { line, window in
+      line.open()
+      if window.days != QuietWindows.Window.everyDay { line.add("days", window.namesOfDays) }
+      line.add("start", ClockTime.text(minuteOfDay: window.startMinute))
+      line.add("end", ClockTime.text(minuteOfDay: window.endMinute))
+      if !window.allow.isEmpty { line.add("allow", window.allow) }
+      line.close()
     }
-    bytes.append(UInt8(ascii: "]"))
   }
 
-  mutating func add(_ display: RecipientDisplay, _ rules: RuleSet) {
+  /// What only open rules have of a user.
+  fileprivate mutating func addOpenFields(_ user: UserSettings) {
+    if !user.mutedAllow.isEmpty { add("mutedAllow", user.mutedAllow) }
+    if !user.allowForce { add("allowForce", raw: "false") }
+    add("keywords", user.keywords)
+    add("importantSenders", user.importantSenders.map(\.text))
+    add("blockedSenders", user.blockedSenders.map(\.text))
+  }
+
+  fileprivate mutating func add(_ devices: [Device], _ rules: RuleSet) {
+    addArray("devices", devices) { line, device in
+      line.open()
+      line.add("id", device.id.text)
+      if device.kind != .mobile { line.add("type", device.kind.rawValue) }
+      if device.state != .offline { line.add("state", device.state.rawValue) }
+      if !device.hasToken { line.add("token", raw: "false") }
+      if let notifier = device.notifier { line.add("notifier", notifier.text) }
+      if let since = device.backgroundSince, rules.fields.contains(.backgroundSince) {
+        line.add("backgroundSince", raw: "\(since.milliseconds)")
+      }
+      if let seen = device.seenAt, rules.fields.contains(.seenAt) {
+        line.add("seenAt", raw: "\(seen.milliseconds)")
+      }
+      line.close()
+    }
+  }
+
+  fileprivate mutating func add(_ display: RecipientDisplay, _ rules: RuleSet) {
     open("display")
     if let name = display.name { add("name", name) }
     if let style = display.style { add("style", style.rawValue) }
@@ -276,7 +276,7 @@ private struct Line {
     close()
   }
 
-  mutating func add(_ channels: [Identifier: NotificationLevel]) {
+  fileprivate mutating func add(_ channels: [Identifier: NotificationLevel]) {
     guard !channels.isEmpty else { return }
     open("channels")
     let sorted = channels.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
@@ -321,7 +321,7 @@ public struct SettingsWriter {
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(OutputProblem) {
     if settings.kind != .group { kinds[id] = settings.kind }
-    try write(line: SettingsEncoder.conversation(id, settings, name: content.name(of: id)))
+    try write(line: SettingsEncoder.conversation(id, settings, rules, name: content.name(of: id)))
   }
 
   /// Writes a member of a conversation that was written before.

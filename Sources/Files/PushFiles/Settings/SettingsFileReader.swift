@@ -243,8 +243,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
         appRules = app.rules  // the rules are known, even though the record is not understood
         throw foreign
       }
-      settings.set(record)
       appRules = app.rules
+      guard settings.takes(app.rules) else { throw .notDecided(app.rules) }
+      settings.set(record)
       return
     }
     if !uses.isEmpty {

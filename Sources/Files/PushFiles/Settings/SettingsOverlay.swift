@@ -18,6 +18,8 @@ package struct SettingsOverlay: RecordLookup {
     self.world = world
   }
 
+  package var rules: RuleSet { world.app.rules }
+
   package mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
     added.setConversation(id, settings)
   }
@@ -71,11 +73,11 @@ package struct SettingsOverlay: RecordLookup {
     else { return nil }
     if old.kind == .group,
       let thread = world.currentVersion.threads(of: id).first(where: { !added.isDeclared($0) }),
-      let wrong = CrossRecordRules<Self>.problem(ofThread: thread, below: id, new.kind)
+      let wrong = CrossRecordRules<Self>.problem(ofThread: thread, below: id, new.kind, rules)
     {
       return wrong
     }
-    guard new.kind == .thread || old.kind == .ultraGroup else { return nil }
+    guard new.kind == .thread || old.kind == .thread || old.kind == .ultraGroup else { return nil }
     let rules = CrossRecordRules(self)
     var found: RecordContradiction?
     world.currentVersion.forEachMember(of: id) { user, member in
@@ -91,9 +93,11 @@ package struct SettingsOverlay: RecordLookup {
   package func problem(replacing id: Identifier) -> FileProblem.Problem? {
     guard let wrong = contradiction(replacing: id) else { return nil }
     switch wrong {
-    case .parentNotGroup(let thread, _, _): return .parentOfThread(id.text, thread: thread.text)
+    case .parentNotGroup(let thread, _, _), .parentWithoutThreads(let thread, _, _):
+      return .parentOfThread(id.text, thread: thread.text)
     case .parentMissing: return FileProblem.Problem(wrong)
     case .channelsOutsideUltraGroup(let user, _, _), .sinceInThread(let user, _),
+      .followOutsideThread(let user, _), .rolesInThread(let user, _), .noParent(let user, _),
       .notInParent(let user, _, _):
       return .memberInTheWay(user: user.text, why: "\(FileProblem.Problem(wrong))")
     }
@@ -101,6 +105,8 @@ package struct SettingsOverlay: RecordLookup {
 }
 
 extension Fanout: RecordLookup {
+  package var rules: RuleSet { app.rules }
+
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     member(user, of: conversation) != nil
   }

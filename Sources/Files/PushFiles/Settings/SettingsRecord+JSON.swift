@@ -33,20 +33,22 @@ extension SettingsRecord {
   /// The fields of records, by their kind, and of objects in them.
   static let fields: [String: [String]] = [
     "app": [
-      "kind", "rules", "timeZone", "devicePolicy", "advancedPush", "level", "messageNotification",
-      "options",
+      "kind", "rules", "timeZone", "devicePolicy", "advancedPush", "level", "quiet",
+      "messageNotification", "options",
     ],
     "user": [
-      "kind", "id", "level", "levels", "quietHours", "timeZone", "mutedUntil",
+      "kind", "id", "level", "levels", "quietHours", "quiet", "timeZone", "mutedUntil",
+      "mutedAllow", "keywords", "importantSenders", "blockedSenders", "allowForce",
       "pushWhenDesktopOnline", "localNotification", "devices", "display", "remarks",
     ],
     "conversation": ["kind", "id", "type", "parent", "level", "channels", "name"],
     "member": [
-      "kind", "conversation", "user", "level", "mutedUntil", "since", "channels", "nickname",
+      "kind", "conversation", "user", "level", "mutedUntil", "since", "channels", "important",
+      "follow", "roles", "nickname",
     ],
     "localNotification": ["informationMissing", "handledByApp"],
     "quietHours": ["start", "end", "spanMinutes", "level", "timeZone"],
-    "devices": ["id", "type", "state", "token", "notifier", "backgroundSince"],
+    "devices": ["id", "type", "state", "token", "notifier", "backgroundSince", "seenAt"],
   ]
 
   private static func unknown(_ key: JSONKey, of object: String) -> FileProblem.Problem {
@@ -60,10 +62,13 @@ extension SettingsRecord {
     _ extra: StaticString?
   ) throws(FileProblem.Problem) -> AppSettings {
     var app = AppSettings()
+    // Before the options, which are read by the rules.
+    if let rules = line.fields.first(where: { "rules" ~= $0.key })?.value {
+      app.rules = try rules.choice("rules")
+    }
     for (key, value) in line.fields {
       switch key {
-      case "kind": break
-      case "rules": app.rules = try value.choice("rules")
+      case "kind", "rules": break
       case "timeZone": app.timeZone = try value.zone("timeZone", &checked)
       case "devicePolicy":
         uses.note(.devicePolicy, "\"devicePolicy\"")
@@ -74,6 +79,9 @@ extension SettingsRecord {
       case "level":
         uses.note(.appLevel, "the app's \"level\"")
         app.level = try value.level("level", &uses)
+      case "quiet":
+        uses.note(.quietWindows, "\"quiet\"")
+        app.quietHours = try value.quietWindows("quiet", &uses)
       case "messageNotification":
         uses.note(.messageNotification, "\"messageNotification\"")
         app.messageNotification = try value.flag("messageNotification")
@@ -92,6 +100,8 @@ extension SettingsRecord {
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var user = UserSettings()
+    var important: [Identifier] = []
+    var blocked: [Identifier] = []
     for (key, value) in line.fields {
       switch key {
       case "kind": break
@@ -106,9 +116,32 @@ extension SettingsRecord {
           guard kind.hasLevels else {
             throw .unknownField("levels.\(kind.rawValue)", nearest: nil)
           }
-          user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
+          user.levels[kind] = try level.vendorLevel("levels.\(kind.rawValue)", &uses)
         }
-      case "quietHours": user.quietHours = try quietHours(value, &uses, &checked)
+      case "quietHours":
+        uses.note(.quietHoursObject, "\"quietHours\"")
+        user.quietHours = try quietHours(value, &uses, &checked)
+      case "quiet":
+        uses.note(.quietWindows, "\"quiet\"")
+        user.quietHours = try value.quietWindows("quiet", &uses)
+      case "mutedAllow":
+        uses.note(.mutedAllow, "\"mutedAllow\"")
+        user.mutedAllow = try value.classes("mutedAllow", &uses)
+      case "allowForce":
+        uses.note(.allowForce, "\"allowForce\"")
+        user.allowForce = try value.flag("allowForce")
+      case "keywords":
+        uses.note(.keywords, "\"keywords\"")
+        let keywords = try value.strings("keywords")
+        try checkingWrite("keywords") { () throws(SettingsWriteError) in
+          try user.setKeywords(keywords)
+        }
+      case "importantSenders":
+        uses.note(.importantSenders, "\"importantSenders\"")
+        important = try value.identifiers("importantSenders")
+      case "blockedSenders":
+        uses.note(.blockedSenders, "\"blockedSenders\"")
+        blocked = try value.identifiers("blockedSenders")
       case "timeZone": user.timeZone = try value.zone("timeZone", &checked)
       case "mutedUntil":
         uses.note(.userMute, "\"mutedUntil\"")
@@ -126,13 +159,25 @@ extension SettingsRecord {
           default: throw unknown(key, of: "localNotification")
           }
         }
-      case "devices": user.devices = try devices(value)
-      case "display", "remarks": break  // ContentCollector's
+      case "devices": user.devices = try devices(value, &uses)
+      case "display", "remarks": uses.note(.names, "\"\(key.text)\"")  // ContentCollector's
       default: try refuse(key, but: extra, among: fields["user"] ?? [])
       }
     }
     guard let id else { throw .missingField("id") }
+    if !important.isEmpty || !blocked.isEmpty {
+      try checkingWrite("blockedSenders") { () throws(SettingsWriteError) in
+        try user.setSenders(important: important, blocked: blocked)
+      }
+    }
     return .user(id, user)
+  }
+
+  /// Writes a value, and says of which field it is what is refused.
+  fileprivate static func checkingWrite(
+    _ field: String, _ write: () throws(SettingsWriteError) -> Void
+  ) throws(FileProblem.Problem) {
+    do throws(SettingsWriteError) { try write() } catch { throw .refused(field, error) }
   }
 
   private static func quietHours(
@@ -176,7 +221,9 @@ extension SettingsRecord {
       start: start.text("quietHours.start"), spanMinutes: Int(span), level: level, timeZone: zone)
   }
 
-  private static func devices(_ value: JSONValue) throws(FileProblem.Problem) -> [Device] {
+  private static func devices(
+    _ value: JSONValue, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> [Device] {
     guard value.kind == PF_JSON_ARRAY else {
       throw .wrongType("devices", expected: "an array of objects")
     }
@@ -185,14 +232,16 @@ extension SettingsRecord {
       guard item.kind == PF_JSON_OBJECT else {
         throw .wrongType("devices", expected: "an array of objects")
       }
-      let device = try self.device(item)
+      let device = try self.device(item, &uses)
       if devices.contains(where: { $0.id == device.id }) { throw .repeatedDevice(device.id.text) }
       devices.append(device)
     }
     return devices
   }
 
-  private static func device(_ value: JSONValue) throws(FileProblem.Problem) -> Device {
+  private static func device(
+    _ value: JSONValue, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> Device {
     var id: Identifier?
     var device = Device.default
     for (key, value) in value.fields {
@@ -204,7 +253,12 @@ extension SettingsRecord {
         device.state = "offline" ~= value ? .offline : try value.choice("devices.state")
       case "token": device.hasToken = try value.flag("devices.token")
       case "notifier": device.notifier = Identifier(try value.text("devices.notifier"))
-      case "backgroundSince": device.backgroundSince = try value.instant("devices.backgroundSince")
+      case "backgroundSince":
+        uses.note(.backgroundSince, "\"devices.backgroundSince\"")
+        device.backgroundSince = try value.instant("devices.backgroundSince")
+      case "seenAt":
+        uses.note(.seenAt, "\"devices.seenAt\"")
+        device.seenAt = try value.instant("devices.seenAt")
       default: throw unknown(key, of: "devices")
       }
     }
@@ -230,23 +284,31 @@ extension SettingsRecord {
         uses.note(settings.kind, "the conversation type \(settings.kind.rawValue)")
       case "parent": settings.parent = try value.identifier("parent")
       case "level":
-        uses.note(.conversationLevel, "a conversation's \"level\"")
         settings.level = try value.level("level", &uses)
         saysDefaults = "level"
       case "channels":
         settings.channels = try channels(value, &uses)
         saysDefaults = "channels"
-      case "name": break  // ContentCollector's
+      case "name": uses.note(.names, "\"name\"")  // ContentCollector's
       default: try refuse(key, but: extra, among: fields["conversation"] ?? [])
       }
     }
     guard let id else { throw .missingField("id") }
-    if settings.kind == .thread, settings.parent == nil { throw .missingField("parent") }
+    if settings.kind == .thread, settings.parent == nil {
+      uses.note(missing: "parent", but: .threadWithoutParent)
+    }
     if settings.kind != .thread, settings.parent != nil {
       throw .unknownField("parent", nearest: nil)
     }
-    if let saysDefaults, settings.kind != .ultraGroup {
-      throw .unknownField(saysDefaults, nearest: nil)
+    if let saysDefaults {
+      let kinds: [ConversationKind] =
+        saysDefaults == "level" ? [.ultraGroup, .group, .private] : [.ultraGroup]
+      guard kinds.contains(settings.kind) else { throw .unknownField(saysDefaults, nearest: nil) }
+      if settings.kind == .ultraGroup {
+        if saysDefaults == "level" { uses.note(.conversationLevel, "a conversation's \"level\"") }
+      } else {
+        uses.note(unknown: saysDefaults, but: .groupLevel)
+      }
     }
     return .conversation(id, settings)
   }
@@ -257,7 +319,7 @@ extension SettingsRecord {
     uses.note(.channels, "\"channels\"")
     var channels: [Identifier: NotificationLevel] = [:]
     for (key, value) in try value.object("channels") {
-      channels[Identifier(key.text)] = try value.level("channels.\(key.text)", &uses)
+      channels[Identifier(key.text)] = try value.vendorLevel("channels.\(key.text)", &uses)
     }
     return channels
   }
@@ -292,7 +354,18 @@ extension SettingsRecord {
       case "channels":
         settings.channels = try SettingsRecord.channels(value, &uses)
         present.channels = true
-      case "nickname": break  // ContentNote's
+      case "important":
+        uses.note(.important, "\"important\"")
+        settings.isImportant = try value.flag("important")
+      case "follow":
+        uses.note(.follow, "\"follow\"")
+        settings.isFollowing = try value.flag("follow")
+        present.follow = true
+      case "roles":
+        uses.note(.roles, "\"roles\"")
+        present.roles = true
+        settings.roles = try Self.roles(value)
+      case "nickname": uses.note(.names, "\"nickname\"")  // ContentNote's
       default:
         try SettingsRecord.refuse(key, but: extra, among: SettingsRecord.fields["member"] ?? [])
       }
@@ -300,6 +373,15 @@ extension SettingsRecord {
     guard let conversation = unsafe conversation else { throw .missingField("conversation") }
     guard let user = unsafe user else { throw .missingField("user") }
     unsafe (self.conversation, self.user) = (conversation, user)
+  }
+
+  private static func roles(_ value: JSONValue) throws(FileProblem.Problem) -> [Identifier] {
+    var member = MemberSettings()
+    let roles = try value.identifiers("roles")
+    try SettingsRecord.checkingWrite("roles") { () throws(SettingsWriteError) in
+      try member.setRoles(roles)
+    }
+    return member.roles
   }
 
   private static func id(

@@ -9,6 +9,8 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   var declaredCount: Int { get }
   mutating func reserveCapacity(users: Int, declared: Int)
 
+  /// Whether settings of such rules are taken.
+  func takes(_ rules: RuleSet) -> Bool
   mutating func set(_ record: SettingsRecord)
   mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void)
   /// Sets the members of stretches of columns, in the order of the rows.
@@ -32,6 +34,8 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
 }
 
 extension FanoutSettings: SettingsSink {
+  func takes(_ rules: RuleSet) -> Bool { true }
+
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>) {
     for stretch in stretches {
       let conversation = columns.conversation(of: stretch)
@@ -71,6 +75,8 @@ final class PackedSettings: SettingsSink {
   var declaredCount: Int { builder.declaredCount }
   func reserveCapacity(users: Int, declared: Int) { builder.reserveCapacity(users: users) }
 
+  func takes(_ rules: RuleSet) -> Bool { rules.isDecided }
+
   func set(_ record: SettingsRecord) {
     keepFailure { (builder) throws(FanoutError) in try builder.set(record) }
   }
@@ -102,6 +108,7 @@ final class PackedSettings: SettingsSink {
   }
   var values: FanoutSettings? { nil }
 
+  var rules: RuleSet { builder.app.rules }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     builder.isMember(user, of: conversation)
