@@ -259,12 +259,12 @@ def test_a_batch_that_does_not_fit_is_a_memory_error(kind):
     error, pushes = done.stdout.splitlines()
     assert pushes == "200000"
     if kind == "checked":
-        # 100,000 messages with 20,000 codes, 128 counts, a start and a summary of 48 bytes.
-        size = 100_000 * (20_000 + 512 + 8 + 48) + 8
+        # 100,000 messages with 20,000 codes, 160 counts, a start and a summary of 48 bytes.
+        size = 100_000 * (20_000 + 640 + 8 + 48) + 8
         assert error.startswith(f"the arrays of these messages take {size:,} bytes, and ")
         assert 'parts=("counts",)' in error
     else:
-        assert error.startswith("there is no memory for a batch of 2056800008 bytes")
+        assert error.startswith("there is no memory for a batch of 2069600008 bytes")
 
 
 def test_the_memory_that_is_available_is_some():

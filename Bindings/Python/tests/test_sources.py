@@ -384,7 +384,7 @@ def test_nothing_is_nothing(tmp_path, kind):
     messages = fanout.messages(NOTHING[kind]())
     assert len(messages) == 0 and repr(messages) == "<Messages: none>"
     batch = fanout.decide_batch(messages, parts=("counts", "codes", "bitmaps"))
-    assert (len(batch), batch.codes.tolist(), batch.counts.shape) == (0, [], (0, 128))
+    assert (len(batch), batch.codes.tolist(), batch.counts.shape) == (0, [], (0, 160))
     assert batch.to_arrow().num_rows == 0
     decisions = fanout.decisions(NOTHING[kind]())
     table = decisions.to_arrow()

@@ -146,7 +146,7 @@ struct Program: ParsableCommand {
     let list = message.firstMatch(of: /Please provide (?:one of )?(.*)\.$/)?.output.1
     let values =
       list.map { $0.split(whereSeparator: { ", '".contains($0) }).map(String.init) }
-      ?? (value.output.2 == nil ? [] : NotificationLevel.allCases.map(\.name))
+      ?? (value.output.2 == nil ? [] : NotificationLevel.ofVendors.map(\.name))
     return EditDistance.nearest(to: String(value.output.1), in: values.filter { $0 != "or" })
   }
 

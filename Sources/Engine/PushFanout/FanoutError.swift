@@ -17,6 +17,8 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case timeZoneData(ZoneDataError)
   /// The id is empty.
   case emptyID
+  /// The engine does not decide by the rules.
+  case notDecided(RuleSet)
   /// There are more than 2^32 - 2 of something.
   case tooMany(String)
 
@@ -30,6 +32,9 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownZones(let users): "\(users)"
     case .timeZoneData(let error): "\(error)"
     case .emptyID: "an id cannot be empty"
+    case .notDecided(let rules):
+      "the engine does not decide by the rules \"\(rules.rawValue)\" yet; "
+        + "push-fanout evaluate --engine reference does"
     case .tooMany(let what): "more than \(UInt32.max - 1) \(what)"
     }
   }

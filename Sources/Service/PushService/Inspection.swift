@@ -66,7 +66,7 @@ extension Inspection {
       case .user(let id, let user): return SettingsEncoder.user(id, user, rules)
       case .conversation(let id, let conversation):
         kinds[id] = conversation.kind
-        return SettingsEncoder.conversation(id, conversation)
+        return SettingsEncoder.conversation(id, conversation, rules)
       case .member(let user, let conversation, let member, _):
         let kind = kinds[conversation] ?? .group
         return SettingsEncoder.member(user, of: conversation, kind, member, rules)

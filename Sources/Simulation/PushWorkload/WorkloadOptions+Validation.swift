@@ -1,10 +1,13 @@
-internal import PushModel
+public import PushModel
 
 extension WorkloadOptions {
   /// The most users a world may have.
   public static let maximumUsers = 100_000_000
   /// The most messages a world may have.
   public static let maximumMessages = 10_000_000_000
+
+  /// The rule sets of which there are worlds.
+  public static let ruleSets: [RuleSet] = [.easemob, .rongcloud]
 
   /// Checks every knob, and those that depend on each other.
   public func validate() throws(WorkloadError) {
@@ -26,6 +29,11 @@ extension WorkloadOptions {
   }
 
   private func validateSizes() throws(WorkloadError) {
+    guard Self.ruleSets.contains(rules) else {
+      throw .outOfRange(
+        knob: "rules", value: rules.rawValue,
+        range: Self.ruleSets.map(\.rawValue).joined(separator: ", "))
+    }
     let users = sizes.users
     try check("users", users, 1...Self.maximumUsers)
     if sizes.rooms != nil, sizes.memberships != nil { throw .roomsAndMemberships }

@@ -142,7 +142,7 @@ private final class OperationFields: Decoder {
     }
     let text = try required(object.text(name), name)
     guard let level = NotificationLevel.named(text), level.exists(under: rules) else {
-      let names = NotificationLevel.allCases.filter { $0.exists(under: rules) }.map(\.name)
+      let names = rules.levelNames
       throw OperationProblem.fields("there is no level \(text); there are \(names)")
     }
     return level

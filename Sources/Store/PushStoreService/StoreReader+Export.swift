@@ -50,7 +50,7 @@ private struct ExportedLines {
       case .app(let app): SettingsEncoder.app(app)
       case .user(let id, let user): SettingsEncoder.user(id, user, rules, content.user(id))
       case .conversation(let id, let settings):
-        SettingsEncoder.conversation(id, settings, name: content.name(of: id))
+        SettingsEncoder.conversation(id, settings, rules, name: content.name(of: id))
       case .member(let user, let id, let member, _):
         SettingsEncoder.member(
           user, of: id, kinds[id] ?? .group, member, rules,
@@ -123,7 +123,7 @@ extension StoreReader.NumberedRecord {
     case .app: SettingsEncoder.app(app)
     case .user(let id, let user): SettingsEncoder.user(id, user, app.rules, content.user(id))
     case .conversation(let id, let settings):
-      SettingsEncoder.conversation(id, settings, name: content.name(of: id))
+      SettingsEncoder.conversation(id, settings, app.rules, name: content.name(of: id))
     case .member(let user, let id, let member, _):
       SettingsEncoder.member(
         user, of: id, conversation?.kind ?? .group, member, app.rules,

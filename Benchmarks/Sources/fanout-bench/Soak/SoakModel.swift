@@ -153,7 +153,7 @@ struct SoakModel {
     case .easemob:
       user.level = level()
       if chance(20) { user.mutedUntil = soon(now) }
-    case .rongcloud:
+    case .rongcloud, .open:
       user.levels[.group] = level()
       user.pushWhenDesktopOnline = chance(30)
     }
@@ -168,7 +168,7 @@ struct SoakModel {
         startHour: hour, startMinute: pick([0, 30]), endHour: (hour + pick([1, 8])) % 24,
         endMinute: 0)
       return interval.map { .interval($0) }
-    case .rongcloud:
+    case .rongcloud, .open:
       let span = try? QuietSpan(
         hour: hour, minute: pick([0, 30]), second: 0, spanMinutes: pick([60, 480]),
         level: pick([.blocked, .mention, .unset]))

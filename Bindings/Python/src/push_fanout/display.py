@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from . import _native
 from .arrow import pyarrow_module
 from .outcomes import OUTCOMES
 
@@ -112,7 +113,7 @@ class OutcomeColumns:
             words = sorted({getattr(outcome, name) for outcome in OUTCOMES.values()} - {None})
             numbers = [
                 words.index(word) if (word := getattr(OUTCOMES.get(code), name, None)) else None
-                for code in range(128)
+                for code in range(_native.CODE_COUNT)
             ]
             self._columns.append((pa.array(numbers, pa.int8()), pa.array(words, pa.string())))
 

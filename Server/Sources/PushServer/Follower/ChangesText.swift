@@ -85,7 +85,7 @@ struct ChangesText {
         bytes += SettingsEncoder.user(id, user, rules, content.user(id))
       case .conversation(let id, let settings):
         kinds[id] = settings.kind
-        bytes += SettingsEncoder.conversation(id, settings, name: content.name(of: id))
+        bytes += SettingsEncoder.conversation(id, settings, rules, name: content.name(of: id))
       case .member(let user, let id, let member, _):
         bytes += SettingsEncoder.member(
           user, of: id, kinds[id] ?? .group, member, rules,

@@ -75,7 +75,7 @@ struct Generate: ParsableCommand {
   struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
     let ruleSet: RuleSet
 
-    static var allCases: [Rules] { RuleSet.allCases.map { Rules($0) } }
+    static var allCases: [Rules] { WorkloadOptions.ruleSets.map { Rules($0) } }
 
     init(_ ruleSet: RuleSet) { self.ruleSet = ruleSet }
 

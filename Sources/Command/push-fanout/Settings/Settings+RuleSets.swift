@@ -15,6 +15,7 @@ extension SettingsStore {
         pushWhenDesktopOnline: try pushWhenDesktopOnline(of: user))
     case (.rongcloud, .conversation(let id)):
       OwnSetting(user, try notificationLevel(of: user, in: id), conversation: id)
+    case (.open, .user), (.open, .conversation): throw StoreError.otherRules(.open)
     // With the other vendor's rules, these throw.
     case (_, .channel(let id, let channel)):
       OwnSetting(

@@ -50,6 +50,7 @@ extension MessagePlan {
         layout = PayloadLayout(
           form == .local ? .local : .rongcloud, message, content, in: kind)
         (mentioned, mentionsEveryone) = Self.mentions(message, kind)
+      case .open: preconditionFailure("open rules do not say what a push says")
       }
     }
 

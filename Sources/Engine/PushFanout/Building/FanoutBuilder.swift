@@ -74,6 +74,9 @@ public import QuietTime
     }
   }
 
+  /// The app's settings so far.
+  package var app: AppSettings { writer.tables.app }
+
   /// Replaces the app's settings.
   public mutating func setApp(_ app: AppSettings) throws(FanoutError) {
     try writer.setApp(app)
@@ -153,6 +156,7 @@ public import QuietTime
     _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try checkRoom()
+    try member.checkHeld()
     let packed = PackedMember(member)
     append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
     appendOverrides(

@@ -40,7 +40,7 @@ package struct MembershipColumns: Sendable {
 
   package mutating func forgetText() { characters.forgetText() }
 
-  /// Adds a membership without channel levels.
+  /// Adds a membership without channel levels, whose level a vendor has.
   ///
   /// - Parameters:
   ///   - since: nil if not written.
@@ -143,7 +143,7 @@ package struct MembershipColumns: Sendable {
 
   /// A row's membership and the fields written, in O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
-    let level = NotificationLevel(rawValue: PackedMember(bits: bits[row]).level) ?? .unset
+    let level = NotificationLevel(vendorCode: PackedMember(bits: bits[row]).level) ?? .unset
     guard let extra = extras(from: row).first, extra.row == row else {
       return (MemberSettings(level: level), PresentFields())
     }

@@ -44,9 +44,17 @@ package struct UserRecords: Sendable {
     fileprivate let quiet: UInt32
   }
 
+  /// Whether a user can be a row: without devices, and with what every vendor may have only.
+  package static func holds(_ user: UserSettings) -> Bool {
+    user.devices == nil && user.level.isOfVendor
+      && user.vendorFields.isDisjoint(with: RuleSet.open.fields.subtracting(vendors))
+  }
+
+  private static let vendors = RuleSet.easemob.fields.union(RuleSet.rongcloud.fields)
+
   /// Returns the settings, if other users can share them.
   ///
-  /// - Precondition: the user lists no devices.
+  /// - Precondition: ``holds(_:)``.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {
     assert(user.devices == nil, "devices are not kept")
     let shared = append(settings: user, ids.count)

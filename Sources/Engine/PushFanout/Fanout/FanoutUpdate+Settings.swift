@@ -95,13 +95,13 @@ extension TableWriter {
       var member = PackedMember(bits: tables.packedMembers[slot])
       let packed = users[Int(user)]
       let levels = MemberLevels(
-        own: NotificationLevel(rawValue: member.level) ?? .unset,
-        ofUser: NotificationLevel(rawValue: packed.level) ?? .unset,
-        ofKind: NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset)
+        own: NotificationLevel(vendorCode: member.level) ?? .unset,
+        ofUser: NotificationLevel(vendorCode: packed.level) ?? .unset,
+        ofKind: NotificationLevel(vendorCode: packed.level(kind: kind.ordinal)) ?? .unset)
       guard isWanted(UserIndex(user), levels) else { continue }
       count += 1
       guard levels.own != level else { continue }
-      member.level = level.rawValue
+      member.level = level.vendorCode
       tables.packedMembers.set(slot, member.bits, store)
       isChanged = true
     }

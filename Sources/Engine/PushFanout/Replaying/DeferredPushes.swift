@@ -23,7 +23,7 @@ struct DeferredPushes {
   private static let unknown = Int64.min
   private static let never = Int64.max
 
-  private static let suppressed = (0..<UInt8(128)).map {
+  private static let suppressed = (0..<UInt8(Outcome.codeCount)).map {
     Outcome(code: $0)?.action == .suppress
   }
 

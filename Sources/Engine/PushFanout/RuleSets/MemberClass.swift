@@ -22,21 +22,21 @@ struct MemberClass: BitwiseCopyable, Equatable {
   @inline(__always)
   init(level: UInt8) { bits = level }
 
-  init(channelLevel: NotificationLevel) { bits = channelLevel.rawValue + Self.lastOwnLevel }
+  init(channelLevel: NotificationLevel) { bits = channelLevel.vendorCode + Self.lastOwnLevel }
 
   var isAbsent: Bool { bits == Self.absent.bits }
   var isMuted: Bool { bits & Self.muteBit != 0 }
   /// Easemob's, while muted.
   var muted: MemberClass { MemberClass(bits: bits | Self.muteBit) }
   /// Easemob's.
-  var level: NotificationLevel { NotificationLevel(rawValue: bits & 7) ?? .unset }
+  var level: NotificationLevel { NotificationLevel(vendorCode: bits & 7) ?? .unset }
   /// RongCloud's.
   var conversationLevel: NotificationLevel {
-    hasChannelLevel ? .unset : NotificationLevel(rawValue: bits) ?? .unset
+    hasChannelLevel ? .unset : NotificationLevel(vendorCode: bits) ?? .unset
   }
   /// RongCloud's.
   var channelLevel: NotificationLevel {
-    hasChannelLevel ? NotificationLevel(rawValue: bits - Self.lastOwnLevel) ?? .unset : .unset
+    hasChannelLevel ? NotificationLevel(vendorCode: bits - Self.lastOwnLevel) ?? .unset : .unset
   }
   var hasChannelLevel: Bool { bits > Self.lastOwnLevel }
 

@@ -12,11 +12,11 @@ struct RongCloudMessageClass {
     var scope: Scope
 
     static let scopes: [Scope] = [.channelDefault, .groupDefault, .appKey, .default]
-    static let count = scopes.count * NotificationLevel.allCases.count
+    static let count = scopes.count * NotificationLevel.ofVendors.count
 
     var index: Int {
-      (Self.scopes.firstIndex(of: scope) ?? 0) * NotificationLevel.allCases.count
-        + Int(level.rawValue)
+      (Self.scopes.firstIndex(of: scope) ?? 0) * NotificationLevel.ofVendors.count
+        + Int(level.vendorCode)
     }
 
     init(_ level: NotificationLevel, _ scope: Scope) {
@@ -25,9 +25,9 @@ struct RongCloudMessageClass {
     }
 
     init(index: Int) {
-      scope = Self.scopes[index / NotificationLevel.allCases.count]
+      scope = Self.scopes[index / NotificationLevel.ofVendors.count]
       level =
-        NotificationLevel(rawValue: UInt8(index % NotificationLevel.allCases.count)) ?? .unset
+        NotificationLevel(vendorCode: UInt8(index % NotificationLevel.ofVendors.count)) ?? .unset
     }
   }
 
@@ -139,7 +139,7 @@ extension StateRules {
     let rules = RongCloudStates(app: app, kind: kind)
     typealias Class = RongCloudMessageClass
     // One fallback per level, as scopes do not distinguish states.
-    let levels = NotificationLevel.allCases.filter(\.isSet)
+    let levels = NotificationLevel.ofVendors.filter(\.isSet)
     let telling = levels.flatMap { level in
       (0..<Class.perFallback).map {
         Class.Fallback(level, .groupDefault).index * Class.perFallback + $0

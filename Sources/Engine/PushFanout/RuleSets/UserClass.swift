@@ -50,7 +50,7 @@ struct UserClass: BitwiseCopyable, Equatable {
     bits = level | quiet << Self.quietShift | reach.rawValue << Self.reachShift
   }
 
-  var level: NotificationLevel { NotificationLevel(rawValue: bits & 7) ?? .unset }
+  var level: NotificationLevel { NotificationLevel(vendorCode: bits & 7) ?? .unset }
   var isInWindow: Bool { phase & Self.windowPhase != 0 }
   /// Whether Easemob's app duration has not ended.
   var isMuted: Bool {

@@ -1,4 +1,5 @@
 internal import CPushKernels
+internal import PushModel
 internal import QuietTime
 
 /// The checksum of bytes in memory.
@@ -90,6 +91,7 @@ protocol ValueCoder {
   mutating func code(_ text: inout String) throws(Malformed)
   mutating func code(_ number: inout Int64, in range: ClosedRange<Int64>) throws(Malformed)
   mutating func code<Choice: CaseIterable & Equatable>(_ choice: inout Choice) throws(Malformed)
+  mutating func code(_ level: inout NotificationLevel) throws(Malformed)
 }
 
 extension ByteSink: ValueCoder {
@@ -100,6 +102,7 @@ extension ByteSink: ValueCoder {
     let index = Array(Choice.allCases).firstIndex(of: choice) ?? 0
     put(UInt8(index))
   }
+  mutating func code(_ level: inout NotificationLevel) { put(level.vendorCode) }
 }
 
 extension ByteSource: ValueCoder {
@@ -123,5 +126,12 @@ extension ByteSource: ValueCoder {
     let cases = Array(Choice.allCases)
     guard index < cases.count else { throw Malformed("invalid choice") }
     choice = cases[index]
+  }
+
+  mutating func code(_ level: inout NotificationLevel) throws(Malformed) {
+    guard let found = NotificationLevel(vendorCode: try number(UInt8.self)) else {
+      throw Malformed("invalid level")
+    }
+    level = found
   }
 }

@@ -39,7 +39,7 @@ struct SnapshotBounds {
   private let deviceKinds = UInt8(Device.Kind.byOrdinal.count)
   private let deviceStates = UInt8(Device.State.byOrdinal.count)
   private let conversationKinds = UInt8(ConversationKind.allCases.count)
-  private let levels = UInt8(NotificationLevel.allCases.count)
+  private let levels = UInt8(NotificationLevel.ofVendors.count)
 
   private static let latest = UInt64(Instant.maximumMilliseconds)
 

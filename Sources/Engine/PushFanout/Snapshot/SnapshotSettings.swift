@@ -38,7 +38,7 @@ struct SnapshotSettings {
       sink.put(UInt32(set.count))
       for (channel, level) in set.sorted(by: { $0.key.text < $1.key.text }) {
         sink.put(channel.text)
-        sink.put(level.rawValue)
+        sink.put(level.vendorCode)
       }
     }
     sink.put(rulesMark)
@@ -60,7 +60,9 @@ struct SnapshotSettings {
       var set: [Identifier: NotificationLevel] = [:]
       for _ in 0..<(try source.count(atLeast: 5)) {
         let channel = Identifier(try source.text())
-        guard set.updateValue(try Self.level(&source), forKey: channel) == nil else {
+        var level = NotificationLevel.unset
+        try source.code(&level)
+        guard set.updateValue(level, forKey: channel) == nil else {
           throw Malformed("duplicate channel")
         }
       }
@@ -72,13 +74,6 @@ struct SnapshotSettings {
     guard !schedules.isEmpty, !channelSets.isEmpty else {
       throw Malformed("the empty schedule or set of channel levels is missing")
     }
-  }
-
-  private static func level(_ source: inout ByteSource) throws(Malformed) -> NotificationLevel {
-    guard let level = NotificationLevel(rawValue: try source.number(UInt8.self)) else {
-      throw Malformed("invalid level")
-    }
-    return level
   }
 }
 

@@ -44,12 +44,12 @@ struct PackedUser: BitwiseCopyable, Equatable {
   init() {}
 
   init(_ user: UserSettings) {
-    // Other tables hold quiet hours, zone and devices.
+    // Other tables hold quiet hours, zone and devices; open rules are refused.
     let (
       level, _, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
-      localHandledByApp, _
+      localHandledByApp, _, _, _, _, _, _
     ) = user.fields
-    bits = UInt32(level.rawValue)
+    bits = UInt32(level.vendorCode)
     for kind in ConversationKind.allCases {
       bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
     }
@@ -62,9 +62,9 @@ struct PackedUser: BitwiseCopyable, Equatable {
 
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
-    settings.level = NotificationLevel(rawValue: level) ?? .unset
+    settings.level = NotificationLevel(vendorCode: level) ?? .unset
     for kind in ConversationKind.allCases {
-      settings.levels[kind] = NotificationLevel(rawValue: level(kind: kind.ordinal)) ?? .unset
+      settings.levels[kind] = NotificationLevel(vendorCode: level(kind: kind.ordinal)) ?? .unset
     }
     settings.quietHours = quiet.quietHours
     settings.timeZone = quiet.timeZone
@@ -118,13 +118,22 @@ struct PackedMember: BitwiseCopyable, Equatable {
   init(bits: UInt8) { self.bits = bits }
 
   init(_ member: MemberSettings) {
-    let (level, mutedUntil, since, channels) = member.fields
+    let (level, mutedUntil, _, _, since, channels, _) = member.fields
     self.init(level: level, hasMute: mutedUntil > .zero, hasSince: since > .zero)
     if !channels.isEmpty { bits |= 0x40 }
   }
 
   init(level: NotificationLevel, hasMute: Bool, hasSince: Bool) {
-    bits = level.rawValue | (hasMute ? 0x10 : 0) | (hasSince ? Self.sinceBit : 0)
+    bits = level.vendorCode | (hasMute ? 0x10 : 0) | (hasSince ? Self.sinceBit : 0)
+  }
+}
+
+extension MemberSettings {
+  /// - Throws: as for a level.
+  @inline(__always)
+  func checkHeld() throws(FanoutError) {
+    try level.checkHeld()
+    if !channels.isEmpty { for level in channels.values { try level.checkHeld() } }
   }
 }
 

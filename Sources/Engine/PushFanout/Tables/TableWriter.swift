@@ -13,6 +13,8 @@ internal import QuietTime
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
+    try app.rules.checkDecided()
+    try app.level.checkHeld()
     tables = Tables(app: app, unknownZones: unknownZones)
     store = PageStore()
     do throws(ZoneDataError) {
@@ -39,6 +41,8 @@ internal import QuietTime
   // MARK: App and users
 
   func setApp(_ app: AppSettings) throws(FanoutError) {
+    try app.rules.checkDecided()
+    try app.level.checkHeld()
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
     } catch {
@@ -73,6 +77,7 @@ internal import QuietTime
   }
 
   func setUserExceptDevices(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
+    try settings.level.checkHeld()
     let scheduleIndex = try schedule(QuietSettings(settings))
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
@@ -156,10 +161,12 @@ internal import QuietTime
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
+    try settings.level.checkHeld()
+    for level in settings.channels.values { try level.checkHeld() }
     var row = tables.conversations[Int(conversation)]
     let before = row.kind
     row.kind = UInt8(settings.kind.ordinal)
-    row.level = settings.level.rawValue
+    row.level = settings.level.vendorCode
     row.parent =
       try settings.parent.map { (id) throws(FanoutError) in
         try intern(conversation: id) + 1
@@ -184,6 +191,7 @@ internal import QuietTime
   func setMember(
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
+    try member.checkHeld()
     var row = tables.conversations[Int(conversation)]
     let packed = PackedMember(member).changed
     if packed.hasOverrides {

@@ -190,7 +190,8 @@ internal import QuietTime
     return ConversationSettings(
       kind: ConversationKind(ordinal: Int(row.kind)),
       parent: row.parent == 0 ? nil : conversationIDs[row.parent - 1],
-      level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
+      level: NotificationLevel(vendorCode: row.level) ?? .unset, channels: channelSets[row.channels]
+    )
   }
 
   /// The number of members that a message goes to; a thread's are its parent's.
@@ -226,7 +227,7 @@ internal import QuietTime
 
   func member(_ record: MemberRecord) -> MemberSettings {
     MemberSettings(
-      level: NotificationLevel(rawValue: record.packed.level) ?? .unset,
+      level: NotificationLevel(vendorCode: record.packed.level) ?? .unset,
       mutedUntil: Instant(milliseconds: record.mutedUntil),
       since: Instant(milliseconds: record.since), channels: channelSets[record.channels])
   }

@@ -208,7 +208,7 @@ public struct WhatIf: Sendable {
 
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
     guard let level = NotificationLevel.written(value, rules), level.exists(under: rules) else {
-      let names = NotificationLevel.allCases.filter { $0.exists(under: rules) }.map(\.name)
+      let names = rules.levelNames
       throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
     }
     return level

@@ -143,7 +143,9 @@ extension UserSettings {
     case .devices: return (devices ?? []).map { .init(name: "device", text: $0.words) }
     default:
       // The others have changes of their own.
-      let (_, _, _, _, _, _, informationMissing, handledByApp, _) = fields
+      let (
+        _, _, _, _, _, _, informationMissing, handledByApp, _, _, _, _, _, _
+      ) = fields
       let single: [Change] = [
         .userLevel, .typeLevel, .quietHours, .userMute, .pushWhenDesktopOnline, .devices,
       ]
@@ -193,7 +195,7 @@ extension MemberSettings {
     case .memberMute: return ChangedValues.Setting.list("muted until", mutedUntil)
     case .channelLevel: return ChangedValues.Setting.list(channels, ids)
     default:
-      let (_, _, since, _) = fields
+      let (_, _, _, _, since, _, _) = fields
       return [.memberLevel, .memberMute, .channelLevel].flatMap { words($0, channels: ids) }
         + ChangedValues.Setting.list("since", since)
     }

@@ -29,7 +29,7 @@ struct ImportValidator {
           "conversations.kind"))
       if hasThreads {
         if conversation.kind != .group, let thread = try queries.threads(of: id).first {
-          try refuse(Rules.problem(ofThread: thread, below: id, conversation.kind))
+          try refuse(Rules.problem(ofThread: thread, below: id, conversation.kind, rules))
         }
         let parent = try queries.findID(row, 2, "conversations.parent")
         if conversation.kind == .thread, let parent { try check(thread: conversation, parent) }
@@ -99,6 +99,8 @@ struct ImportValidator {
 /// What is stored with the import.
 extension ImportValidator: RecordLookup {
   typealias LookupFailure = any Error
+
+  var rules: RuleSet { settings.app.rules }
 
   func conversation(_ id: Identifier) throws -> ConversationSettings? {
     try queries.kind(of: id).map { ConversationSettings(kind: $0.kind, parent: $0.parent) }

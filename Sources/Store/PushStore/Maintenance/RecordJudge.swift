@@ -2,7 +2,7 @@ internal import PushModel
 
 /// Finds records that the rules do not allow; files would refuse them.
 struct RecordJudge: RecordLookup {
-  private var rules = AppSettings().rules
+  private(set) var rules = AppSettings().rules
   /// A bit for each level that the rules know.
   private var levels: UInt8 = 0
   /// Those that are no groups.
@@ -16,7 +16,7 @@ struct RecordJudge: RecordLookup {
 
   mutating func look(at app: AppSettings) {
     rules = app.rules
-    levels = NotificationLevel.allCases.filter { $0.exists(under: rules) }
+    levels = NotificationLevel.ofVendors.filter { $0.exists(under: rules) }
       .reduce(0) { $0 | 1 << $1.rawValue }
   }
 

@@ -61,7 +61,7 @@ struct MemberSettingRows {
       guard let user, let conversation, numbers.contains(conversation) else { continue }
       if runs.last?.user != user { runs.append((user, 0)) }
       conversations.append(conversation)
-      unsorted.append(level.rawValue | (until > .zero ? Self.muteBit : 0))
+      unsorted.append(level.vendorCode | (until > .zero ? Self.muteBit : 0))
       runs[runs.count - 1].end = UInt32(conversations.count)
       counts[Int(conversation)] += 1
       if until > .zero { mutes.append((Self.place(conversation, user), until)) }
@@ -125,7 +125,7 @@ struct MemberSettingRows {
     guard row < end, Int64(users[row]) == user else { return member }
     defer { row += 1 }
     usedCount += 1
-    member.level = NotificationLevel(rawValue: bits[row] & ~Self.muteBit) ?? .unset
+    member.level = NotificationLevel(vendorCode: bits[row] & ~Self.muteBit) ?? .unset
     guard bits[row] & Self.muteBit != 0 else { return member }
     let place = Self.place(UInt32(number), users[row])
     while mutes[mute].place < place { mute += 1 }

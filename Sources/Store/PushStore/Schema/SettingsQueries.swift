@@ -256,7 +256,7 @@ struct SettingsQueries {
 
   /// A level that is stored; an unknown number counts as unset.
   func level(_ number: Int64) -> NotificationLevel {
-    UInt8(exactly: number).flatMap(NotificationLevel.init(rawValue:)) ?? .unset
+    UInt8(exactly: number).flatMap { NotificationLevel(vendorCode: $0) } ?? .unset
   }
 
   func instant(_ row: Row, _ index: Int, _ column: String) throws -> Instant {

@@ -163,7 +163,7 @@ typedef struct pf_stamp {
 /* An outcome's code is a byte: 0 for a member who is not a recipient (the sender, or somebody whose
 ** membership begins later), otherwise a number of docs/outcome-codes.csv. A push has an odd code,
 ** and nothing else does. Codes are frozen; later versions only append to the registry. */
-#define PF_CODE_COUNT 128
+#define PF_CODE_COUNT 160
 
 /* The version of the registry in this library: the number of its outcomes. Results that were stored
 ** with a version are understood by every library with the same one or a higher one. */

@@ -8,6 +8,7 @@ extension MemberResolver {
     switch tables.app.rules {
     case .easemob: easemobLevelMask(target)
     case .rongcloud: rongcloudLevelMask(target)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 
@@ -18,6 +19,7 @@ extension MemberResolver {
     switch tables.app.rules {
     case .easemob: applyEasemob(record, of: user, target, to: &overrides)
     case .rongcloud: overrides.member = rongcloudClass(record, of: user, target)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 }

@@ -10,6 +10,7 @@ extension MessagePlan {
     switch tables.app.rules {
     case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 }
@@ -19,7 +20,7 @@ extension MessagePlan {
   mutating func plan(
     easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
   ) {
-    let hasFields = message.hasEasemobFields
+    let hasFields = message.hasRareFields
     let force = message.force ?? (hasFields && message.ext.force)
     let silent = message.silent ?? (hasFields && message.ext.ignore)
     // 2
@@ -80,7 +81,7 @@ extension MessagePlan {
     if target.kind == .ultraGroup {
       let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset
       if channel.isSet { return RongCloudMessageClass.Fallback(channel, .channelDefault) }
-      let group = NotificationLevel(rawValue: target.row.level) ?? .unset
+      let group = NotificationLevel(vendorCode: target.row.level) ?? .unset
       if group.isSet { return RongCloudMessageClass.Fallback(group, .groupDefault) }
     }
     let app = tables.app.level

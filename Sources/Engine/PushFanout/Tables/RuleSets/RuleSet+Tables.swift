@@ -8,6 +8,7 @@ extension RuleSet {
     switch self {
     case .easemob: 0
     case .rongcloud: PackedUser.levelShift(kind: kind.ordinal)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 }
@@ -21,6 +22,7 @@ extension Tables {
     switch app.rules {
     case .easemob: easemobClass(of: user, packed, at: now, presence)
     case .rongcloud: rongcloudClass(of: user, packed, kind: kind, at: now, presence)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 
@@ -33,6 +35,7 @@ extension Tables {
     switch app.rules {
     case .easemob: return easemobReach(of: user, presence)
     case .rongcloud: return rongcloudReach(of: user, packed, at: now, presence)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 
@@ -42,6 +45,7 @@ extension Tables {
     switch app.rules {
     case .easemob: easemobReach(of: user, .foreground)
     case .rongcloud: rongcloudReach(of: user, packedUsers[Int(user)], at: 0, .foreground)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 
@@ -52,6 +56,7 @@ extension Tables {
       let packed = packedUsers[Int(user)]
       if packed.hasMute { body(mute(of: user, packed)) }
     case .rongcloud: forEachGrace(of: user, body)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 
@@ -69,6 +74,7 @@ extension DeviceReader {
     case .easemob: try forEachEasemobTarget(of: user, filter, body)
     case .rongcloud:
       try forEachRongCloudTarget(of: user, isLocal: action == .local, at: now, body)
+    case .open: preconditionFailure(RuleSet.openIsRefused)
     }
   }
 }
