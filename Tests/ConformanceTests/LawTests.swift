@@ -11,11 +11,11 @@ import Testing
   static let seeds = TestSupport.seeds(Array(1...12))
 
   static let worlds: [RandomWorld] = seeds.flatMap { seed in
-    RuleSet.allCases.map { RandomWorld($0, seed: seed) }
+    RuleSet.vendors.map { RandomWorld($0, seed: seed) }
   }
 
   private func label(_ world: Int) -> String {
-    "seed \(Self.seeds[world / 2]), \(RuleSet.allCases[world % 2].rawValue)"
+    "seed \(Self.seeds[world / 2]), \(RuleSet.vendors[world % 2].rawValue)"
   }
 
   @Test func theWorldsAreNotEmpty() {
@@ -25,7 +25,9 @@ import Testing
       for message in world.messages { evaluator.decide(message) { counts.add($1.outcome) } }
     }
     let reasons = Set(counts.nonZero.map(\.outcome.reason))
-    #expect(reasons == Set(Reason.allCases), "every reason occurs in some world")
+    let ofOpenRules: Set<Reason> = [.senderBlocked, .notFollowing, .levelExcludes]
+    #expect(
+      reasons == Set(Reason.allCases).subtracting(ofOpenRules), "every reason occurs in some world")
   }
 
   /// What the reference answers stays within what the rule set says it has.

@@ -76,7 +76,7 @@ struct ServiceInBytes: Evaluator {
     }
     for id in settings.conversationIDs {
       guard let conversation = settings.conversation(id) else { continue }
-      lines.append(SettingsEncoder.conversation(id, conversation))
+      lines.append(SettingsEncoder.conversation(id, conversation, rules))
       for user in settings.members(of: id) {
         guard let member = settings.member(user, of: id) else { continue }
         lines.append(

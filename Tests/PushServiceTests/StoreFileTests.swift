@@ -49,7 +49,7 @@ import Testing
 
   /// A new store's rows are made of the engine's tables: they are those of the values, in their order,
   /// and the snapshot is that of the rows.
-  @Test(arguments: RuleSet.allCases, [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: RuleSet.vendors, [1, 2, 3, 4] as [UInt64])
   func aNewStoreHasTheRowsOfTheValues(rules: RuleSet, seed: UInt64) throws {
     let world = RandomWorld(rules, seed: seed, style: .init(isVaried: true))
     var lines = [Self.line(.app(world.app), rules, [:])]
@@ -85,7 +85,7 @@ import Testing
       switch record {
       case .app(let app): SettingsEncoder.app(app)
       case .user(let id, let user): SettingsEncoder.user(id, user, rules)
-      case .conversation(let id, let settings): SettingsEncoder.conversation(id, settings)
+      case .conversation(let id, let settings): SettingsEncoder.conversation(id, settings, rules)
       case .member(let user, let id, let member, _):
         SettingsEncoder.member(user, of: id, kinds[id] ?? .group, member, rules)
       }

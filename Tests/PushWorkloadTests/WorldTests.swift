@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test func largeRoomsAreUltraGroupsUnderRongCloud() throws {
-    let kinds = try RuleSet.allCases.map { rules in
+    let kinds = try RuleSet.vendors.map { rules in
       let world = try smallWorld(rules) {
         $0.sizes.users = 4000
         $0.sizes.giants = [3001, 3000]

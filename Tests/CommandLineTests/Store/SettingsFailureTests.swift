@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: what is refused ends with status 1, one line and nothing changed; what was not meant to be
@@ -127,7 +128,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func whatIsRefusedChangesNothing(rules: RuleSet) throws {
     try SettingsTests.withStore(rules) { place in
       let events = try SettingsTests.run("events", in: place).output

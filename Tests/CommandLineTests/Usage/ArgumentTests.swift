@@ -1,6 +1,7 @@
 import Foundation
 import PushModel
 import PushStore
+import TestSupport
 import Testing
 
 /// Goal: arguments are taken as their bytes are or refused, and what people are called cannot write
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func idsCannotSteerATerminal(rules: RuleSet) throws {
     let id = Self.hostile
     let user = ["--user", id]

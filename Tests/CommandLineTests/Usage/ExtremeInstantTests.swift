@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: the first and the last instant there are, and those beyond, stop no command.
@@ -19,7 +20,7 @@ import Testing
         #"{\#(member):"u1","since":0,"mutedUntil":\#(last)}"#,
         #"{\#(member):"u2","since":\#(last)}"#, #"{\#(member):"u3","mutedUntil":0}"#,
       ]
-    case .rongcloud:
+    case .rongcloud, .open:
       let background = #""devices":[{"id":"p","state":"background","backgroundSince""#
       return [
         app,
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases, [0, last - 86_400_000, last - 1, last])
+  @Test(arguments: RuleSet.vendors, [0, last - 86_400_000, last - 1, last])
   func commandsAnswer(rules: RuleSet, at: Int64) throws {
     try withWorkplace { place in
       try place.write(Self.settings(rules), as: "s.ndjson")
@@ -59,7 +60,7 @@ import Testing
       let writing = "--store st --user u1 --at \(at)"
       switch rules {
       case .easemob: commands.append("settings set --minutes 10080 \(writing)")
-      case .rongcloud:
+      case .rongcloud, .open:
         commands.append("settings set --type group --level 5 \(writing)")
         commands.append("settings device state background --device p \(writing)")
       }

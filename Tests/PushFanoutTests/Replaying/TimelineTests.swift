@@ -19,17 +19,17 @@ import Testing
     var steps = 35
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func largeRooms(rules: RuleSet) throws {
     try run(rules, [1, 2], Course())
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func roomsWithAnIndexOfSchedules(rules: RuleSet) throws {
     try run(rules, [5], Course(userCount: 320, steps: 15))
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func smallWorldsWhoseAppChanges(rules: RuleSet) throws {
     try run(rules, [11, 12, 13, 14], Course(userCount: 20, density: 70, changesApp: true))
   }

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds, RuleSet.allCases)
+  @Test(arguments: seeds, RuleSet.vendors)
   func levelsAreThoseOfTheBitmaps(seed: UInt64, rules: RuleSet) throws {
     var random = SeededGenerator(seed: seed)
     let table = try Self.table(rules, 120, &random)

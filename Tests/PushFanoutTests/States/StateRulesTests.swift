@@ -62,14 +62,14 @@ import Testing
 
   /// What a class is made of, it says.
   @Test func classesKeepWhatTheyAreMadeOf() {
-    for level in NotificationLevel.allCases {
+    for level in NotificationLevel.ofVendors {
       for quiet in 0..<UInt8(StateRules.phaseCount) {
         for reach in (0..<UInt8(7)).compactMap(UserClass.Reach.init) {
-          let user = UserClass(level: level.rawValue, quiet: quiet, reach: reach)
+          let user = UserClass(level: level.vendorCode, quiet: quiet, reach: reach)
           #expect(user.level == level)
           #expect(user.quiet.rawValue == quiet)
           #expect(user.reach == reach)
-          let outside = UserClass(level: level.rawValue, reach: reach)
+          let outside = UserClass(level: level.vendorCode, reach: reach)
           #expect(outside.inPhase(quiet) == user)
         }
       }

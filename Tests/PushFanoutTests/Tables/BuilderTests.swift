@@ -83,7 +83,7 @@ import Testing
         rows.sort { ($1.conversation, $0.number) < ($0.conversation, $1.number) }
       }
       for row in rows {
-        let level = NotificationLevel.allCases[row.number % 3]
+        let level = NotificationLevel.ofVendors[row.number % 3]
         let since = Instant(milliseconds: row.number % 1000 == 0 ? Int64(row.number) : 0)
         try builder.add(
           row.user, toConversationAt: conversations[row.conversation],

@@ -50,7 +50,7 @@ import Testing
     return settings
   }
 
-  @Test(arguments: RuleSet.allCases, TestSupport.seeds([11, 12, 13]))
+  @Test(arguments: RuleSet.vendors, TestSupport.seeds([11, 12, 13]))
   func othersAreDecidedFor(rules: RuleSet, seed: UInt64) throws {
     for userCount in [20, 700] {
       let world = RandomWorld(rules, seed: seed, userCount: userCount, messageCount: 30)
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases, TestSupport.seeds([21, 22]))
+  @Test(arguments: RuleSet.vendors, TestSupport.seeds([21, 22]))
   func ignoredZonesMeanNoQuietHours(rules: RuleSet, seed: UInt64) throws {
     let world = RandomWorld(rules, seed: seed, messageCount: 40)
     var random = SeededGenerator(seed: seed)

@@ -149,7 +149,7 @@ import Testing
           "mutedUntil": "8",
         ]
       )
-    case (.rongcloud, true):
+    case (.rongcloud, true), (.open, true):
       (
         [
           "quietStart": "22:00:00", "quietSpanMinutes": "60", "quietLevel": "mention",
@@ -165,14 +165,14 @@ import Testing
         ["level": "none", "mutedUntil": "7", "since": "3"],
         ["level": "mention", "mutedUntil": "8", "since": "5"]
       )
-    case (.rongcloud, false):
+    case (.rongcloud, false), (.open, false):
       (["level": "none", "since": "3"], ["level": "mention", "since": "5"])
     }
   }
 
   /// A column that is not there changes nothing, and a cell that is empty removes: with every pair
   /// of columns, cells with and without a text, a store has what it has of one file with all columns.
-  @Test(arguments: RuleSet.allCases, [true, false])
+  @Test(arguments: RuleSet.vendors, [true, false])
   func onlyTheColumnsOfAFileChange(rules: RuleSet, isUsers: Bool) throws {
     let folder = ScratchFolder()
     let (old, new) = Self.cells(rules, isUsers: isUsers)

@@ -1,6 +1,7 @@
 import PushFanout
 import PushModel
 import PushStore
+import TestSupport
 import Testing
 
 /// Goal: tokens and presence change what the rules look at, E-64 to E-68 and.
@@ -12,7 +13,7 @@ import Testing
   }
 
   /// formats.md: without a list there is the default device; the first operation makes the list.
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func aBoundDeviceReplacesTheDefault(rules: RuleSet) throws {
     try withWorld(rules) { world in
       #expect(try devices(world) == [.default])
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.vendors)
   func unknownDevicesAreRefused(rules: RuleSet) throws {
     try withWorld(rules) { world in
       let refused = { (id: Identifier) in StoreError.unknownDevice(user: "u", device: id) }

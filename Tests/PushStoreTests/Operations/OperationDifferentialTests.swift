@@ -22,7 +22,7 @@ import Testing
   }()
 
   @Test(
-    .tags(.slow), .unlessFast, arguments: RuleSet.allCases, seeds([1, 2, 3, 42]) + sequences)
+    .tags(.slow), .unlessFast, arguments: RuleSet.vendors, seeds([1, 2, 3, 42]) + sequences)
   func theStoreHoldsWhatDictionariesHold(rules: RuleSet, seed: UInt64) throws {
     try withStore { path in
       var random = SeededGenerator(seed: seed)
@@ -327,7 +327,7 @@ extension SettingsOperation {
   fileprivate static func rongCloud(
     _ user: Identifier, _ id: Identifier, _ random: inout SeededGenerator
   ) -> SettingsOperation {
-    let level = random.pick(NotificationLevel.allCases)
+    let level = random.pick(NotificationLevel.ofVendors)
     let group: Identifier = random.oneIn(8) ? id : "ultraGroup"
     let channel: Identifier = random.pick(["", "c", "d"])
     switch Int.random(in: 0..<10, using: &random) {

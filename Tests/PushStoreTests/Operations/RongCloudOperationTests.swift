@@ -240,7 +240,7 @@ import Testing
       #expect(try world.store.notificationLevel(of: "u", in: "group") == .blocked)
       try world.changes { try $0.setLegacyState(.notify, of: "u", in: "group") }
       #expect(try world.store.notificationLevel(of: "u", in: "group") == .all)
-      for level in NotificationLevel.allCases {
+      for level in NotificationLevel.ofVendors {
         try world.changes { try $0.setNotificationLevel(level, of: "u", in: "group") }
         let notifies = level == .all || level == .unset
         #expect(

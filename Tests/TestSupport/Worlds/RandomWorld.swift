@@ -1,5 +1,10 @@
 package import PushModel
 
+extension RuleSet {
+  /// The rule sets that the engine decides by.
+  package static let vendors: [RuleSet] = [.easemob, .rongcloud]
+}
+
 /// A world and messages drawn from a seed, with every option, kind, level and device state.
 ///
 /// The world is a list of steps, so that tests can change their order.
@@ -78,9 +83,13 @@ package struct RandomWorld {
 
   package static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
     var app = AppSettings(rules: rules, timeZone: random.pick(zones))
+    if rules == .open {
+      openApp(&app, &random)
+      return app
+    }
     app.devicePolicy = random.pick(AppSettings.DevicePolicy.allCases)
     app.advancedPush = random.chance(90)
-    app.level = rules == .rongcloud ? random.pick(NotificationLevel.allCases) : .unset
+    app.level = rules == .rongcloud ? random.pick(NotificationLevel.ofVendors) : .unset
     app.messageNotification = random.chance(85)
     app.easemob.zeroZeroMeans = random.pick(EasemobOptions.ZeroZeroMeans.allCases)
     app.easemob.intervalEnd = random.pick(EasemobOptions.IntervalEnd.allCases)
@@ -104,7 +113,8 @@ package struct RandomWorld {
   }
 
   package mutating func level() -> NotificationLevel {
-    random.pick(NotificationLevel.allCases.filter { $0.exists(under: rules) })
+    if rules == .open { return Self.openLevel(&random) }
+    return random.pick(NotificationLevel.ofVendors.filter { $0.exists(under: rules) })
   }
 
   package mutating func instant(within hours: Int64 = 30) -> Instant {
@@ -128,6 +138,7 @@ package struct RandomWorld {
         level: random.pick([.blocked, .mention, .unset]),
         timeZone: random.chance(30) ? random.pick(Self.zones) : nil)
       return span.map { .span($0) }
+    case .open: return Self.openWindows(&random)
     }
   }
 
@@ -145,6 +156,10 @@ package struct RandomWorld {
       user.pushWhenDesktopOnline = random.chance(30)
       user.localInformationMissing = random.chance(15)
       user.localHandledByApp = random.chance(40)
+    case .open:
+      user.level = level()
+      if random.chance(20) { user.mutedUntil = instant() }
+      addOpenSettings(to: &user)
     }
     return user
   }
@@ -155,7 +170,8 @@ package struct RandomWorld {
         id: Identifier("d\(number)"), kind: random.pick(Device.Kind.allCases),
         state: random.pick(Device.State.allCases + [.offline, .offline]),
         hasToken: random.chance(80), notifier: random.chance(50) ? "apns" : nil,
-        backgroundSince: random.chance(70) ? instant(within: 1) : nil)
+        backgroundSince: rules != .open && random.chance(70) ? instant(within: 1) : nil,
+        seenAt: rules == .open && random.chance(70) ? instant(within: 30) : nil)
     }
   }
 
@@ -170,13 +186,15 @@ package struct RandomWorld {
         conversation.level = level()
         conversation.channels = ["a": level()]
       }
+      if rules == .open, kind == .group || kind == .private { conversation.level = level() }
       steps.append(.conversation(id, conversation))
       // Members of a thread are members of its group, which came before.
       let possible = kind == .thread ? recipientsOfGroup : []
       for user in users where random.chance(style.density) {
         if kind == .thread, !possible.contains(user) { continue }
         var member = MemberSettings(level: level())
-        if rules == .easemob, random.chance(20) { member.mutedUntil = instant() }
+        if rules != .rongcloud, random.chance(20) { member.mutedUntil = instant() }
+        if rules == .open { addOpenSettings(to: &member, kind) }
         if kind != .thread, random.chance(10) { member.since = instant() }
         if kind == .ultraGroup, random.chance(50) { member.channels = ["a": level()] }
         steps.append(.member(user, of: id, member))
@@ -218,6 +236,10 @@ package struct RandomWorld {
       if random.chance(50) { message.pushContent = "text" }
       message.persisted = random.chance(90)
       message.backlog = random.chance(10)
+    case .open:
+      if random.chance(30) { message.force = random.chance(80) }
+      if random.chance(20) { message.sentAt = instant() }
+      addOpenFields(to: &message)
     }
     return message
   }

@@ -1,0 +1,199 @@
+import Foundation
+import PushFiles
+import PushModel
+import PushReference
+import QuietTime
+import TestSupport
+import Testing
+
+/// Goal: the reference decides by open rules as every case says, files that the rules refuse are
+/// refused, and settings are read as they were written.
+///
+/// `README.md` says what the files of cases are. `Tests/Oracle` has an evaluator in Python that was
+/// written from the rules alone, and answers them all.
+@Suite struct OpenRulesTests {
+  static let files = ["open-vectors.ndjson", "open-cases.ndjson"]
+
+  @Test func thereAreAllCases() throws {
+    let counts = try Self.files.map { try ConformanceVector.all($0).count }
+    #expect(counts[0] == 60 && counts[1] >= 500, "\(counts)")
+  }
+
+  @Test(arguments: files)
+  func theReferenceAgrees(file: String) throws {
+    let problems = try ConformanceVector.all(file).flatMap {
+      try $0.problems { ReferenceEvaluator($0) }
+    }
+    #expect(problems == [])
+  }
+
+  @Test(arguments: files)
+  func explanationsEndInTheAnswer(file: String) throws {
+    for vector in try ConformanceVector.all(file) {
+      var reference = ReferenceEvaluator(vector.settings)
+      let users = (0..<UInt32(vector.settings.userCount)).map {
+        vector.settings.id(of: UserIndex($0))
+      }
+      let explained = users.map { reference.explain(vector.message, for: $0) }
+      #expect(explained.compactMap(\.decision?.outcome.key) == [vector.expected], "\(vector.id)")
+      #expect(
+        explained.map { $0.steps.count { $0.decides } }
+          == Array(repeating: 1, count: users.count), "\(vector.id)")
+    }
+  }
+
+  // MARK: What is refused
+
+  @Test func recordsAreRefused() throws {
+    var wrong: [String] = []
+    for line in try JSONCase.all("open-refused.ndjson") {
+      if let message = line.object["message"] {
+        let settings = try SettingsLoader.load(SettingsPaths(line.records()))
+        let text = [UInt8](try JSONSerialization.data(withJSONObject: message))
+        let read = Result { try MessageReader(text, rules: settings.app.rules).next() }
+        if case .success = read { wrong.append("\(line.note): taken") }
+        continue
+      }
+      let hasMore = (line.object["settings"] as? [Any] ?? []).count > 1
+      let before = Result { try SettingsLoader.load(SettingsPaths(line.records(dropLast: true))) }
+      if hasMore, case .failure(let error) = before {
+        wrong.append("\(line.note): before: \(error)")
+      }
+      let whole = Result { try SettingsLoader.load(SettingsPaths(line.records())) }
+      if case .success = whole { wrong.append("\(line.note): taken") }
+    }
+    #expect(wrong == [])
+  }
+
+  /// The engine does not decide by open rules, and says so at the app's line, wherever that is.
+  @Test(arguments: [0, 3]) func theEngineRefusesTheRules(line: Int) throws {
+    var lines = [
+      #"{"kind":"user","id":"u1","level":["keyword"],"keywords":["deploy"]}"#,
+      #"{"kind":"conversation","id":"t","type":"thread","parent":"g"}"#,
+      #"{"kind":"member","conversation":"t","user":"u1","follow":true}"#,
+    ]
+    lines.insert(#"{"kind":"app","rules":"open"}"#, at: line)
+    let paths = SettingsPaths(Array(lines.joined(separator: "\n").utf8))
+    let problem = Result { try SettingsLoader.loadFanout(paths) }
+    guard case .failure(let error as FileProblem) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(
+      "\(error)"
+        == "settings.ndjson:\(line + 1): the engine does not decide by the rules \"open\" yet; "
+        + "push-fanout evaluate --engine reference does")
+  }
+
+  // MARK: The next change
+
+  @Test func nextChanges() throws {
+    var wrong: [String] = []
+    for line in try JSONCase.all("open-changes.ndjson") {
+      let settings = try SettingsLoader.load(SettingsPaths(line.records()))
+      var reference = ReferenceEvaluator(settings)
+      let user = Identifier(try line.text("user"))
+      let conversation = Identifier(try line.text("conversation"))
+      let at = Instant(milliseconds: try #require(line.object["at"] as? Int64))
+      let names = line.object["classes"] as? [String]
+      let classes = try names.map { try MessageClasses(names: $0) }
+      let ids = [conversation] + [settings.conversation(conversation)?.parent].compactMap(\.self)
+      let records = ids.compactMap { id in
+        settings.index(of: user).flatMap { settings.member($0, of: id) }
+      }
+      let solver = try NextChangeSolver(
+        app: settings.app, user: settings.user(user), records: records)
+      let found = solver.nextChange(after: at) {
+        reference.openDecision(ofClasses: classes, for: user, in: conversation, at: $0)
+      }
+      let expected = line.object["next"] as? Int64
+      if found?.milliseconds != expected {
+        wrong.append(
+          "\(line.note): \(String(describing: found?.milliseconds)), not \(expected ?? -1)")
+      }
+    }
+    #expect(wrong == [])
+  }
+
+  // MARK: Reading and writing
+
+  @Test(arguments: seeds(Array(1...40)))
+  func whatIsWrittenIsRead(seed: UInt64) throws {
+    let world = RandomWorld(.open, seed: seed, userCount: 12, messageCount: 0)
+    let settings = world.settings()
+    var kinds: [Identifier: ConversationKind] = [:]
+    var bytes = SettingsEncoder.app(world.app)
+    for step in world.steps {
+      switch step {
+      case .app: break
+      case .user(let id, let user): bytes += SettingsEncoder.user(id, user, .open)
+      case .conversation(let id, let conversation):
+        kinds[id] = conversation.kind
+        bytes += SettingsEncoder.conversation(id, conversation, .open)
+      case .member(let user, let id, let member, _):
+        bytes += SettingsEncoder.member(user, of: id, kinds[id] ?? .group, member, .open)
+      }
+    }
+    let read = try SettingsLoader.load(SettingsPaths(bytes))
+    #expect(read.app == settings.app, "seed \(seed)")
+    for user in world.users {
+      #expect(read.user(user) == settings.user(user), "seed \(seed), \(user)")
+    }
+    for id in settings.conversationIDs {
+      #expect(read.conversation(id) == settings.conversation(id), "seed \(seed), \(id)")
+      let members = [settings, read].map { world in
+        world.members(of: id).map { ["\(world.id(of: $0))", "\(world.member($0, of: id)!)"] }
+          .sorted { $0[0] < $1[0] }
+      }
+      #expect(members[0] == members[1], "seed \(seed), \(id)")
+    }
+  }
+
+  /// An instant of every kind that a world of each seed has is decided, and reasons of each kind
+  /// occur.
+  @Test func worldsShowEveryReason() throws {
+    var reasons: Set<Reason> = []
+    var scopes: Set<Scope> = []
+    for seed in seeds(Array(1...40)) {
+      let world = RandomWorld(.open, seed: seed)
+      var reference = ReferenceEvaluator(world.settings())
+      for message in world.messages {
+        reference.decide(message) {
+          reasons.insert($1.outcome.reason)
+          if let scope = $1.outcome.scope { scopes.insert(scope) }
+        }
+      }
+    }
+    #expect(
+      reasons == [
+        .allowed, .forced, .chatRoom, .silentMessage, .expired, .online, .quietHours, .muted,
+        .levelNone, .kicked, .loggedOut, .noToken, .senderBlocked, .notFollowing, .levelExcludes,
+      ])
+    #expect(scopes == Set(RuleSet.open.scopes))
+  }
+}
+
+/// A line of a file of cases.
+struct JSONCase {
+  let object: [String: Any]
+  var note: String { object["note"] as? String ?? "?" }
+
+  static func all(_ file: String) throws -> [JSONCase] {
+    let url = Repository.root.appending(path: "Tests/ConformanceTests/\(file)")
+    return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map { line in
+      let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      return JSONCase(object: try #require(value as? [String: Any]))
+    }
+  }
+
+  func text(_ name: String) throws -> String { try #require(object[name] as? String) }
+
+  /// The settings, as the bytes of a file.
+  func records(dropLast: Bool = false) throws -> [UInt8] {
+    let records = object["settings"] as? [Any] ?? []
+    let lines = try (dropLast ? records.dropLast() : records[...]).map {
+      try JSONSerialization.data(withJSONObject: $0)
+    }
+    return [UInt8](Data(lines.joined(separator: Data("\n".utf8))))
+  }
+}
