@@ -35,7 +35,7 @@ struct SoakCommand: ParsableCommand {
   func run() throws {
     // 30 March 2024, 23:50: dates change soon, and clocks in Europe a few hours later.
     let clock = SoakClock(1_711_842_600_000)
-    let soaks = try RuleSet.allCases.map {
+    let soaks = try [RuleSet.easemob, .rongcloud].map {
       try Soak($0, seed: seed, clock: clock)
     }
     let threads = Threads(soaks.flatMap(\.bodies))
