@@ -155,9 +155,9 @@ class Engine:
             devices = targets.devices.texts()
             numbers = (C.c_uint32 * max(1, len(codes)))()
             library.call("pf_answer_users", answer, numbers, C.c_size_t(len(codes)), None)
-            found = (C.c_uint32 * 128)()
+            found = (C.c_uint32 * 160)()
             library.call("pf_answer_counts", answer, found)
-            expect(list(found), [0] + [codes.count(code) for code in range(1, 128)], "counts")
+            expect(list(found), [0] + [codes.count(code) for code in range(1, 160)], "counts")
             push = 0
             for rank, code in enumerate(codes):
                 if code == 0:
@@ -190,7 +190,7 @@ class Engine:
         made = batch.contents
         expect(made.codes[:made.code_starts[count]], codes, "codes of the batch")
         expect(made.bitmaps[:made.bitmap_starts[count]], bitmaps, "bitmaps of the batch")
-        expect(made.counts[:128 * count], counts, "counts of the batch")
+        expect(made.counts[:160 * count], counts, "counts of the batch")
         self.library.c.pf_batch_free(batch)
 
     def compare_stream(self, messages, coded, flags):
