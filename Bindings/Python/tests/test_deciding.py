@@ -302,7 +302,7 @@ def test_the_state_of_an_engine():
     assert (memory["user_count"], memory["membership_count"]) == (4, 4)
     fanout.advance(NOON)
     fanout.warm_up("g", NOON)
-    assert REGISTRY_VERSION == len(OUTCOMES) == 72
+    assert REGISTRY_VERSION == len(OUTCOMES) == 95
 
 
 def test_a_closed_engine_is_refused_and_its_answers_stay():
