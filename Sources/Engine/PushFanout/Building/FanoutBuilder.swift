@@ -156,8 +156,9 @@ public import QuietTime
     _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try checkRoom()
-    try member.checkHeld()
+    try member.level.checkHeld()
     let packed = PackedMember(member)
+    if packed.hasChannels { try member.checkChannels() }
     append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
     appendOverrides(
       conversation, user, since: member.since.milliseconds,

@@ -46,11 +46,11 @@ package struct UserRecords: Sendable {
 
   /// Whether a user can be a row: without devices, and with what every vendor may have only.
   package static func holds(_ user: UserSettings) -> Bool {
-    user.devices == nil && user.level.isOfVendor
-      && user.vendorFields.isDisjoint(with: RuleSet.open.fields.subtracting(vendors))
+    if case .windows = user.quietHours { return false }
+    return user.devices == nil && user.level.isOfVendor && user.mutedAllow.isEmpty
+      && user.allowForce && user.keywords.isEmpty && user.importantSenders.isEmpty
+      && user.blockedSenders.isEmpty
   }
-
-  private static let vendors = RuleSet.easemob.fields.union(RuleSet.rongcloud.fields)
 
   /// Returns the settings, if other users can share them.
   ///

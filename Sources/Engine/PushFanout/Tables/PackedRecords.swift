@@ -130,10 +130,8 @@ struct PackedMember: BitwiseCopyable, Equatable {
 
 extension MemberSettings {
   /// - Throws: as for a level.
-  @inline(__always)
-  func checkHeld() throws(FanoutError) {
-    try level.checkHeld()
-    if !channels.isEmpty { for level in channels.values { try level.checkHeld() } }
+  func checkChannels() throws(FanoutError) {
+    for level in channels.values { try level.checkHeld() }
   }
 }
 

@@ -191,9 +191,10 @@ internal import QuietTime
   func setMember(
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
-    try member.checkHeld()
+    try member.level.checkHeld()
     var row = tables.conversations[Int(conversation)]
     let packed = PackedMember(member).changed
+    if packed.hasChannels { try member.checkChannels() }
     if packed.hasOverrides {
       setOverrides(Tables.key(conversation, user), member)
       row.hasOverrides = true

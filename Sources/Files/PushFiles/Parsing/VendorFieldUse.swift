@@ -16,6 +16,9 @@ struct VendorFieldUse {
     case level(String, field: String)
   }
 
+  /// Made once: a list of all cases is made anew each time it is asked for.
+  private static let ruleSets = RuleSet.allCases
+
   private var easemob: Lack?
   private var rongcloud: Lack?
   private var open: Lack?
@@ -96,8 +99,8 @@ struct VendorFieldUse {
 
   @inline(__always)
   private mutating func note(_ has: (RuleSet) -> Bool, lack: (_ owner: RuleSet) -> Lack) {
-    for rules in RuleSet.allCases where !has(rules) && self[rules] == nil {
-      guard let owner = RuleSet.allCases.first(where: has) else { return }
+    for rules in Self.ruleSets where !has(rules) && self[rules] == nil {
+      guard let owner = Self.ruleSets.first(where: has) else { return }
       self[rules] = lack(owner)
     }
   }
@@ -107,7 +110,7 @@ struct VendorFieldUse {
   /// - Returns: whether a rule set lacks part of that, for which nothing was noted before.
   mutating func add(_ other: VendorFieldUse) -> Bool {
     var isNew = false
-    for rules in RuleSet.allCases where self[rules] == nil && other[rules] != nil {
+    for rules in Self.ruleSets where self[rules] == nil && other[rules] != nil {
       self[rules] = other[rules]
       isNew = true
     }
