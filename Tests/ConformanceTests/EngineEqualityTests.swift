@@ -41,7 +41,7 @@ import Testing
     TestSupport.seeds(Array(first..<first + (rules == .easemob ? 3 * count : count)))
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func smallWorldsOneMessageAtATime(rules: RuleSet) throws {
     for seed in Self.seeds(100, rules, 6) {
       let test = Case(rules, seed, 24, 60, 70)
@@ -113,7 +113,7 @@ import Testing
 
   /// Conversations of all users are large enough for their states to be kept, and for the users'
   /// classes to be worked out; in small steps of time states are carried on, in large ones not.
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func largeRoomsInAnyOrder(rules: RuleSet) throws {
     for seed in Self.seeds(200, rules, 3) {
       var random = SeededGenerator(seed: seed)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors, [1, 2, 7])
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases, [1, 2, 7])
   func manyMessagesAtOnce(rules: RuleSet, threads: Int) throws {
     for seed in Self.seeds(300, rules, 1) {
       var random = SeededGenerator(seed: seed)
@@ -183,7 +183,7 @@ import Testing
   /// In settings that were made in code a span may be any number; files have no such numbers.
   @Test(arguments: [.min, -1, Instant.maximumMilliseconds + 1, .max] as [Int64])
   func spansLongerThanTimeAreDecided(seconds: Int64) throws {
-    for rules in RuleSet.vendors {
+    for rules in RuleSet.allCases {
       for seed in TestSupport.seeds([7, 8]) {
         let world = RandomWorld(
           rules, seed: seed, userCount: 24, messageCount: 60,

@@ -11,7 +11,7 @@ import Testing
 /// `PUSH_SEED=n swift test --filter ExplanationEqualityTests` runs one more seed; each failure names
 /// its own.
 @Suite struct ExplanationEqualityTests {
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func theStepsAreTheSame(rules: RuleSet) throws {
     var reasons: Set<Reason> = []
     var ruleNumbers: Set<String> = []

@@ -11,11 +11,11 @@ import Testing
   static let seeds = TestSupport.seeds(Array(1...12))
 
   static let worlds: [RandomWorld] = seeds.flatMap { seed in
-    RuleSet.vendors.map { RandomWorld($0, seed: seed) }
+    RuleSet.allCases.map { RandomWorld($0, seed: seed) }
   }
 
   private func label(_ world: Int) -> String {
-    "seed \(Self.seeds[world / 2]), \(RuleSet.vendors[world % 2].rawValue)"
+    "seed \(Self.seeds[world / 2]), \(RuleSet.allCases[world % 2].rawValue)"
   }
 
   @Test func theWorldsAreNotEmpty() {

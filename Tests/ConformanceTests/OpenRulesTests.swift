@@ -1,4 +1,5 @@
 import Foundation
+import PushFanout
 import PushFiles
 import PushModel
 import PushReference
@@ -65,24 +66,44 @@ import Testing
     #expect(wrong == [])
   }
 
-  /// The engine does not decide by open rules, and says so at the app's line, wherever that is.
-  @Test(arguments: [0, 3]) func theEngineRefusesTheRules(line: Int) throws {
+  // MARK: The engine
+
+  @Test(arguments: files)
+  func theEngineAgrees(file: String) throws {
+    let problems = try ConformanceVector.all(file).flatMap {
+      try $0.problems { try Fanout($0, threads: 1) }
+    }
+    #expect(problems == [])
+  }
+
+  /// The app's record may come first or last, with fields that only open rules have before it.
+  @Test(arguments: [0, 3]) func theAppComesAnywhere(line: Int) throws {
     var lines = [
       #"{"kind":"user","id":"u1","level":["keyword"],"keywords":["deploy"]}"#,
       #"{"kind":"conversation","id":"t","type":"thread","parent":"g"}"#,
-      #"{"kind":"member","conversation":"t","user":"u1","follow":true}"#,
+      #"{"kind":"member","conversation":"g","user":"u1"}"#,
     ]
     lines.insert(#"{"kind":"app","rules":"open"}"#, at: line)
-    let paths = SettingsPaths(Array(lines.joined(separator: "\n").utf8))
-    let problem = Result { try SettingsLoader.loadFanout(paths) }
-    guard case .failure(let error as FileProblem) = problem else {
-      Issue.record("\(problem)")
-      return
+    let fanout = try SettingsLoader.loadFanout(
+      SettingsPaths(Array(lines.joined(separator: "\n").utf8)))
+    var message = Message(id: "m", conversation: "t", at: .zero)
+    message.text = "We DEPLOY now"
+    #expect(fanout.decide(message).counts[Outcome(.push, .allowed, .user)] == 1)
+  }
+
+  /// Settings that only open rules have are refused under others.
+  @Test func otherRulesAreRefused() throws {
+    var user = UserSettings()
+    user.allowForce = false
+    var settings = FanoutSettings(app: AppSettings(rules: .rongcloud))
+    settings.setUser("u", user)
+    #expect(throws: FanoutError.otherRules(.rongcloud)) { try Fanout(settings) }
+    settings.app.rules = .open
+    let fanout = try Fanout(settings)
+    #expect(throws: FanoutError.otherRules(.easemob)) {
+      try fanout.update { (update) throws(FanoutError) in try update.setApp(AppSettings()) }
     }
-    #expect(
-      "\(error)"
-        == "settings.ndjson:\(line + 1): the engine does not decide by the rules \"open\" yet; "
-        + "push-fanout evaluate --engine reference does")
+    #expect(fanout.app.rules == .open)
   }
 
   // MARK: The next change
@@ -107,6 +128,13 @@ import Testing
         reference.openDecision(ofClasses: classes, for: user, in: conversation, at: $0)
       }
       let expected = line.object["next"] as? Int64
+      let fanout = try Fanout(settings, threads: 1)
+      // Whoever is no member is an error, not a user whose answer never changes.
+      let answer = try? fanout.currentVersion.plainAnswer(
+        for: user, in: conversation, classes: classes, after: at)
+      if found != answer?.changesAt {
+        wrong.append("\(line.note): engine \(String(describing: answer))")
+      }
       if found?.milliseconds != expected {
         wrong.append(
           "\(line.note): \(String(describing: found?.milliseconds)), not \(expected ?? -1)")

@@ -39,41 +39,45 @@ import Testing
     #expect(members == [member])
   }
 
-  /// Open rules, and their levels, are refused wherever they are set; nothing has changed then.
-  @Test func openRulesAreRefused() throws {
+  /// Fields that only open rules have are refused under others; nothing has changed then.
+  @Test func openFieldsAreRefused() throws {
     let level = NotificationLevel([.keyword])
-    var user = UserSettings()
-    user.level = level
-    let member = MemberSettings(level: level)
-    let channels = MemberSettings(channels: ["a": level])
-    let conversations = [
-      ConversationSettings(level: level),
-      ConversationSettings(kind: .ultraGroup, channels: ["a": level]),
-    ]
-    let apps = [AppSettings(rules: .open), AppSettings(rules: .rongcloud, level: level)]
-    let refused = FanoutError.notDecided(.open)
-    for app in apps {
-      #expect(throws: refused) { try Fanout(FanoutSettings(app: app), threads: 1) }
-    }
-    var builder = FanoutBuilder()
-    #expect(throws: refused) { try builder.setApp(apps[0]) }
-    #expect(throws: refused) { try builder.setUser("u", user) }
-    #expect(throws: refused) { try builder.setMember("u", of: "c", member) }
-    #expect(throws: refused) { try builder.setMember("u", of: "c", channels) }
-    for conversation in conversations {
-      #expect(throws: refused) { try builder.setConversation("c", conversation) }
-    }
-    let fanout = try Fanout(FanoutSettings(app: AppSettings()), threads: 1)
+    var users = [UserSettings](repeating: UserSettings(), count: 6)
+    users[0].level = level
+    users[1].mutedAllow = .mentionsMe
+    users[2].allowForce = false
+    users[3].keywords = ["a"]
+    users[4].blockedSenders = ["v"]
+    users[5].devices = [Device(id: "d", seenAt: Instant(milliseconds: 1))]
+    var members = [MemberSettings](repeating: MemberSettings(), count: 4)
+    members[0].level = level
+    members[1].isImportant = true
+    members[2].isFollowing = false
+    members[3].roles = ["r"]
     let changes: [SettingsRecord] =
-      apps.map { .app($0) } + conversations.map { .conversation("c", $0) } + [
-        .user("u", user), .member("u", of: "c", member), .member("u", of: "c", channels),
-      ]
+      users.map { .user("u", $0) } + members.map { .member("u", of: "c", $0) }
+      + [.conversation("c", ConversationSettings(level: level))]
+    let refused = FanoutError.otherRules(.easemob)
+    let fanout = try Fanout(FanoutSettings(app: AppSettings()), threads: 1)
+    let open = try Fanout(FanoutSettings(app: AppSettings(rules: .open)), threads: 1)
     for change in changes {
-      #expect(throws: refused) {
+      #expect(throws: refused, "\(change)") {
         try fanout.update { (update) throws(FanoutError) in try update.set(change) }
       }
+      #expect(throws: refused, "\(change)") {
+        var builder = FanoutBuilder()
+        try builder.set(change)
+        return try builder.build(threads: 1)
+      }
+      try open.update { (update) throws(FanoutError) in try update.set(change) }
+      // The records that the engine now has are those written.
+      let records = open.currentVersion.records(of: "u", in: "c").map { "\($0)" }
+      #expect(records.contains("\(change)"), "\(change)")
     }
     #expect(fanout.userCount == 0)
+    #expect(throws: refused) {
+      try open.update { (update) throws(FanoutError) in try update.setApp(AppSettings()) }
+    }
   }
 
   /// A level has three bits in the classes and in a user's record.
@@ -86,7 +90,7 @@ import Testing
     let kinds = ConversationKind.allCases.map { packed.level(kind: $0.ordinal) }
     #expect([packed.level] + kinds == [UInt8](repeating: level.vendorCode, count: kinds.count + 1))
     #expect(packed.bits >> 27 == 0x10, "only the flag of a record with settings")
-    #expect(PackedMember(MemberSettings(level: level)).level == level.vendorCode)
+    #expect(PackedMember(MemberSettings(level: level), nil).level == level.vendorCode)
     #expect(UserClass(level: level.vendorCode).level == level)
     #expect(MemberClass(level: level.vendorCode).level == level)
   }

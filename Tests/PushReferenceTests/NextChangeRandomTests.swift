@@ -9,7 +9,7 @@ import Testing
 /// Method: random users from a seed, near clock changes and near each other's edges; the answer is
 /// sampled between. A failure names the seed and the user; `PUSH_SEED=n` replays it.
 @Suite struct NextChangeRandomTests {
-  static let runs = seeds.flatMap { seed in RuleSet.vendors.map { (seed: seed, rules: $0) } }
+  static let runs = seeds.flatMap { seed in RuleSet.allCases.map { (seed: seed, rules: $0) } }
 
   @Test(arguments: runs)
   func constantUpToTheChange(run: (seed: UInt64, rules: RuleSet)) {

@@ -28,7 +28,7 @@ import Testing
     return try #require(replayer.finish().follow)
   }
 
-  @Test(arguments: RuleSet.vendors) func itIsWhatTheReferenceSays(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func itIsWhatTheReferenceSays(rules: RuleSet) throws {
     for seed in TestSupport.seeds([41, 42]) {
       let world = RandomWorld(
         rules, seed: seed, userCount: 12, messageCount: 80,

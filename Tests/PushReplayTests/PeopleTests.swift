@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors) func aReplayCountsWhatTheReferenceSays(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func aReplayCountsWhatTheReferenceSays(rules: RuleSet) throws {
     for seed in TestSupport.seeds([21, 22, 24, 26]) {
       let world = RandomWorld(
         rules, seed: seed, userCount: 40, messageCount: 60,
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors) func aComparisonCountsBothSides(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func aComparisonCountsBothSides(rules: RuleSet) throws {
     for seed in TestSupport.seeds([31, 32]) {
       var world = RandomWorld(
         rules, seed: seed, userCount: 40, messageCount: 60,

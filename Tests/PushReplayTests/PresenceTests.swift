@@ -46,7 +46,7 @@ import Testing
 
   /// Every message of conversations that share members, threads among them, as the reference
   /// decides it at its instant.
-  @Test(arguments: RuleSet.vendors, [1, 2, 3])
+  @Test(arguments: RuleSet.allCases, [1, 2, 3])
   func everyWorkerHearsOfItsMembers(rules: RuleSet, threads: Int) throws {
     for seed in TestSupport.seeds([1, 2, 3, 4]) {
       var world = RandomWorld(

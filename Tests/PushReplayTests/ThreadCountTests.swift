@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Eight worlds for each rule set: with and without each kind of event and each option.
-  @Test(arguments: RuleSet.vendors) func aReplayIsTheSame(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func aReplayIsTheSame(rules: RuleSet) throws {
     for seed in TestSupport.seeds([0, 1, 2, 3, 4, 5, 6, 7]) {
       let world = RandomWorld(
         rules, seed: seed, userCount: 40, messageCount: 120,
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors) func aComparisonIsTheSame(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func aComparisonIsTheSame(rules: RuleSet) throws {
     for seed in TestSupport.seeds([10, 11, 12, 13]) {
       // Rooms on both sides of the size from which on ledgers are kept.
       let isLarge = seed >= 12

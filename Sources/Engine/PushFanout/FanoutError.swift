@@ -17,8 +17,8 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case timeZoneData(ZoneDataError)
   /// The id is empty.
   case emptyID
-  /// The engine does not decide by the rules.
-  case notDecided(RuleSet)
+  /// Settings have fields that the app's rules do not have.
+  case otherRules(RuleSet)
   /// There are more than 2^32 - 2 of something.
   case tooMany(String)
 
@@ -32,9 +32,8 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownZones(let users): "\(users)"
     case .timeZoneData(let error): "\(error)"
     case .emptyID: "an id cannot be empty"
-    case .notDecided(let rules):
-      "the engine does not decide by the rules \"\(rules.rawValue)\" yet; "
-        + "push-fanout evaluate --engine reference does"
+    case .otherRules(let rules):
+      "settings have fields that the rules \"\(rules.rawValue)\" do not have"
     case .tooMany(let what): "more than \(UInt32.max - 1) \(what)"
     }
   }

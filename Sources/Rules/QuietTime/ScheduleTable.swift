@@ -164,6 +164,9 @@ public struct ScheduleTable: Sendable {
   /// The schedule of an index; nil when it is never quiet, and when it cannot be known.
   public func schedule(_ index: UInt32) -> QuietSchedule? { schedules[Int(index)] }
 
+  /// Whether the quiet hours of an index are the app's, as the settings have none (O-11).
+  public func areApps(_ index: UInt32) -> Bool { settings[Int(index)].quietHours == nil }
+
   /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when
   /// it is not quiet.
   public func level(_ index: UInt32, at utcSeconds: Int64) -> NotificationLevel? {

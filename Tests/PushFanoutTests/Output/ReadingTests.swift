@@ -121,7 +121,7 @@ import Testing
     return nil
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func randomWorldsAreReadAsTheReferenceDecides(rules: RuleSet) throws {
     for seed in UInt64(1)...25 {
       var world = RandomWorld(

@@ -25,7 +25,7 @@ import Testing
     return member
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func membersTurn(rules: RuleSet) throws {
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// What an update sets turns by itself, though nothing else would have turned then.
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func newSettingsTurn(rules: RuleSet) throws {
     var settings = FanoutSettings(app: AppSettings(rules: rules))
     for number in 0..<70 { settings.setMember(Identifier("u\(number)"), of: "g") }

@@ -36,7 +36,7 @@ import Testing
 
   /// Conversations whose keys are read from the tables, are counted for each message, and have
   /// tallies.
-  @Test(arguments: RuleSet.vendors, [20, 180, 600])
+  @Test(arguments: RuleSet.allCases, [20, 180, 600])
   func asADesktopOfTheSettings(rules: RuleSet, userCount: Int) throws {
     var onlineCount = 0
     for seed in TestSupport.seeds(userCount < 600 ? [1, 2, 3] : [4]) {

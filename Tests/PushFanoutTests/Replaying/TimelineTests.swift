@@ -19,17 +19,17 @@ import Testing
     var steps = 35
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func largeRooms(rules: RuleSet) throws {
     try run(rules, [1, 2], Course())
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func roomsWithAnIndexOfSchedules(rules: RuleSet) throws {
     try run(rules, [5], Course(userCount: 320, steps: 15))
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func smallWorldsWhoseAppChanges(rules: RuleSet) throws {
     try run(rules, [11, 12, 13, 14], Course(userCount: 20, density: 70, changesApp: true))
   }
@@ -119,6 +119,7 @@ import Testing
       style: RandomWorld.Style(density: course.density, isVaried: true))
     var random = SeededGenerator(seed: seed ^ 0x7153)
     world.app.easemob.expireSeconds = random.pick([3600, 86_400, 86_400, 604_800, .max / 10_000])
+    world.app.open.expireSeconds = world.app.easemob.expireSeconds
     if !course.changesApp { world.app.advancedPush = true }
     var model = ModelWorld(world)
     let fanout = try Fanout(model.settings, threads: 1)

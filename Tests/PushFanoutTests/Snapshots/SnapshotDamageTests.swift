@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors) func bytesOfALargeSnapshot(
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases) func bytesOfALargeSnapshot(
     rules: RuleSet
   ) throws {
     for seed in TestSupport.seeds([3]) {
@@ -106,7 +106,7 @@ import Testing
 
   // MARK: Content that was made to do harm
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors) func contentWithRightChecksums(
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases) func contentWithRightChecksums(
     rules: RuleSet
   ) throws {
     // Each engine works out its rules, those of RongCloud in more time.

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func anOpenedEngineIsTheOneThatWrote(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
       let label: Comment = "seed \(seed), \(rules.rawValue)"
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func updatesCopyWhatIsMapped(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [11, 12, 13] : [11]) {
       let label: Comment = "seed \(seed), \(rules.rawValue)"
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// Stored keys that are mapped are replaced when the app changes, written and opened again.
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func mappedKeysAreReplaced(rules: RuleSet) throws {
     for seed in TestSupport.seeds([21, 22]) {
       let label: Comment = "seed \(seed), \(rules.rawValue)"
@@ -191,7 +191,7 @@ import Testing
     #expect(report.total > whole.total / 2 && report.total < whole.total * 2)
   }
 
-  @Test(arguments: RuleSet.vendors) func nobodyAtAll(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func nobodyAtAll(rules: RuleSet) throws {
     let folder = ScratchFolder()
     let path = folder.path("snapshot")
     let app = AppSettings(rules: rules, timeZone: "Asia/Shanghai")

@@ -34,7 +34,7 @@ import Testing
 
   /// Counts and single members, which are read without the states of all members.
   private static func summary(_ result: FanoutResult) -> [Int] {
-    var counts = (0..<128).map { result.counts[code: UInt8($0)] }
+    var counts = (0..<Outcome.codeCount).map { result.counts[code: UInt8($0)] }
     for rank in 0..<result.memberCount { counts[Int(result.code(of: rank))] -= 1 }
     counts[0] = 0
     return counts + [
@@ -42,7 +42,7 @@ import Testing
     ]
   }
 
-  private static let nothing = [Int](repeating: 0, count: 130)
+  private static let nothing = [Int](repeating: 0, count: Outcome.codeCount + 2)
 
   /// Draws a change of a world that exists.
   private static func change(_ world: inout RandomWorld) -> SettingsRecord {
@@ -60,7 +60,7 @@ import Testing
     return .member(user, of: world.random.pick(conversations), member)
   }
 
-  @Test(arguments: RuleSet.vendors, seeds)
+  @Test(arguments: RuleSet.allCases, seeds)
   func everyOrder(rules: RuleSet, seed: UInt64) throws {
     for world in 0..<8 {
       try run(

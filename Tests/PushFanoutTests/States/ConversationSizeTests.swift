@@ -104,10 +104,10 @@ import Testing
     if let difference = firstDifference(Array(result.pushes), pushes) {
       return "pushes " + difference
     }
-    var tally = [Int](repeating: 0, count: 128)
+    var tally = [Int](repeating: 0, count: Outcome.codeCount)
     for code in expected where code != 0 { tally[Int(code)] += 1 }
     let counts = result.counts
-    if let difference = firstDifference((0..<128).map { counts[code: UInt8($0)] }, tally) {
+    if let difference = firstDifference((0..<Outcome.codeCount).map { counts[code: UInt8($0)] }, tally) {
       return "counts " + difference
     }
     return firstDifference(

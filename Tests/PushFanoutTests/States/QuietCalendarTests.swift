@@ -38,7 +38,7 @@ import Testing
 
   @Test func anEmptyTable() {
     let table = ScheduleTable(app: AppSettings())
-    let calendar = QuietCalendar()
+    let calendar = QuietCalendar(RuleTables(table.app))
     let midnight: Int64 = 19_877 * 86_400
     for second in [0, 1, 86_399] as [Int64] {
       #expect(
@@ -47,16 +47,19 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds, RuleSet.vendors)
+  @Test(arguments: seeds, RuleSet.allCases)
   func levelsAreThoseOfTheBitmaps(seed: UInt64, rules: RuleSet) throws {
     var random = SeededGenerator(seed: seed)
     let table = try Self.table(rules, 120, &random)
-    let phases = QuietPhases(table.app)
-    let calendar = QuietCalendar()
+    let ruleTables = RuleTables(table.app)
+    let phases = QuietPhases(ruleTables)
+    let calendar = QuietCalendar(ruleTables)
     for date in Self.dates.shuffled(using: &random) {
       let bitmaps = Self.bitmaps(table, day: date)
       func levels(_ second: Int) -> [UInt8] {
-        bitmaps.map { phases[$0.level(second: second)] }
+        bitmaps.enumerated().map { index, bitmap in
+          phases[bitmap.level(second: second), table.areApps(UInt32(index))]
+        }
       }
       // Under some options a level that changes is the same to the rules.
       let all = Set(bitmaps.flatMap(\.transitions)).sorted().map(Int.init)
@@ -87,7 +90,7 @@ import Testing
         hour: hour, minute: 0, second: second, spanMinutes: minutes, level: .blocked)
       _ = try table.insert(QuietSettings(quietHours: .span(span)))
     }
-    let calendar = QuietCalendar()
+    let calendar = QuietCalendar(RuleTables(table.app))
     let midnight: Int64 = 19_877 * 86_400
     var found: [Int64] = []
     var now = midnight
@@ -105,14 +108,14 @@ import Testing
   func aCalendarFollowsAGrowingTable(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var table = ScheduleTable(app: AppSettings(rules: .rongcloud))
-    let calendar = QuietCalendar()
+    let calendar = QuietCalendar(RuleTables(table.app))
     for step in 1...12 {
       for _ in 0..<step { _ = try table.insert(Self.schedule(.rongcloud, &random)) }
       for date in [19_813, 19_814, 19_877] as [Int64] {
         let seconds = (0..<24).map { date * 86_400 + $0 * 3600 + Int64(step) * 60 }
         #expect(
           seconds.map { Answer(calendar, at: $0, table) }
-            == seconds.map { Answer(QuietCalendar(), at: $0, table) },
+            == seconds.map { Answer(QuietCalendar(RuleTables(table.app)), at: $0, table) },
           "\(date), step \(step), seed \(seed)")
       }
     }
@@ -129,7 +132,7 @@ import Testing
     }
     var table = ScheduleTable(app: AppSettings())
     _ = try table.insert(interval(22, "Asia/Kathmandu"))
-    let calendar = QuietCalendar()
+    let calendar = QuietCalendar(RuleTables(table.app))
     func transitions() -> [QuietTransitions] {
       [19_812, 19_814].map { calendar.phases(at: $0 * 86_400_000, table).transitions }
     }

@@ -177,7 +177,7 @@ import Testing
   }
 
   /// Random changes, and every version against the reference.
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func everyVersionIsWhole(rules: RuleSet) throws {
     let seed = TestSupport.seeds([7]).last ?? 7
     let world = RandomWorld(

@@ -13,7 +13,7 @@ import Testing
 @Suite struct ForkTests {
   private typealias Aged = SnapshotTests.Aged
 
-  @Test(arguments: RuleSet.vendors) func enginesGoOnAlone(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func enginesGoOnAlone(rules: RuleSet) throws {
     for seed in TestSupport.seeds([1, 2, 3, 4]) {
       let label: Comment = "seed \(seed), \(rules.rawValue)"
       let folder = ScratchFolder()

@@ -17,7 +17,7 @@ import Testing
 
   // MARK: What is right
 
-  @Test(arguments: RuleSet.vendors) func updatesKeepAllInvariants(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func updatesKeepAllInvariants(rules: RuleSet) throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
       var builder = FanoutBuilder()

@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors, TestSupport.seeds([1, 2, 3]))
+  @Test(arguments: RuleSet.allCases, TestSupport.seeds([1, 2, 3]))
   func changesOfWhatWasBuilt(rules: RuleSet, seed: UInt64) throws {
     for sizes in CacheSizes.all {
       // More overrides than a page holds.

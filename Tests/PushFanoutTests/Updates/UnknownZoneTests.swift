@@ -50,7 +50,7 @@ import Testing
     return settings
   }
 
-  @Test(arguments: RuleSet.vendors, TestSupport.seeds([11, 12, 13]))
+  @Test(arguments: RuleSet.allCases, TestSupport.seeds([11, 12, 13]))
   func othersAreDecidedFor(rules: RuleSet, seed: UInt64) throws {
     for userCount in [20, 700] {
       let world = RandomWorld(rules, seed: seed, userCount: userCount, messageCount: 30)
@@ -97,14 +97,16 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors, TestSupport.seeds([21, 22]))
+  @Test(arguments: RuleSet.allCases, TestSupport.seeds([21, 22]))
   func ignoredZonesMeanNoQuietHours(rules: RuleSet, seed: UInt64) throws {
     let world = RandomWorld(rules, seed: seed, messageCount: 40)
     var random = SeededGenerator(seed: seed)
     let (settings, lost) = try Self.lost(world, &random)
     let fanout = try Fanout(settings, threads: 1, unknownZones: .ignore)
     var plain = settings
-    for user in lost { plain.updateUser(user) { ($0.timeZone, $0.quietHours) = (nil, nil) } }
+    // By open rules, a user without quiet hours has the app's.
+    let none: QuietHours? = world.app.quietHours == nil ? nil : .windows(.none)
+    for user in lost { plain.updateUser(user) { ($0.timeZone, $0.quietHours) = (nil, none) } }
     let other = try Fanout(plain, threads: 1)
     for message in world.messages {
       #expect(

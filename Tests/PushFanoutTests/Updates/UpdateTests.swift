@@ -72,14 +72,14 @@ import Testing
     var steps = 50
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.vendors)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func randomUpdatesOfLargeRooms(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
       try run(rules, seed, Course(advances: seed % 2 == 0))
     }
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func randomUpdatesOfSmallWorldsAndOfTheApp(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [11, 12, 13] : [11]) {
       try run(

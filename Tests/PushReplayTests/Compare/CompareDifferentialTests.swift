@@ -87,7 +87,7 @@ import Testing
     return found
   }
 
-  @Test(arguments: RuleSet.vendors) func itSaysWhatTheReferenceSays(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func itSaysWhatTheReferenceSays(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
       var world = RandomWorld(
         rules, seed: seed, userCount: seed % 2 == 0 ? 200 : 14, messageCount: 60,

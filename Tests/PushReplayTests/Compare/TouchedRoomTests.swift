@@ -47,7 +47,7 @@ import Testing
     return counts.max { ($0.value, $0.key.text) < ($1.value, $1.key.text) }?.key
   }
 
-  @Test(arguments: RuleSet.vendors) func whatIsTheSameIsDecidedOnce(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func whatIsTheSameIsDecidedOnce(rules: RuleSet) throws {
     var changed = 0
     for seed in TestSupport.seeds([0, 1, 2, 3, 4, 5, 6]) {
       let world = RandomWorld(

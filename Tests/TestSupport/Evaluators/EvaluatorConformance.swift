@@ -24,7 +24,7 @@ package enum EvaluatorConformance {
   ) throws -> [String] {
     var problems = try ConformanceVector.all().flatMap { try $0.problems(make) }
     for seed in seeds {
-      for rules in RuleSet.vendors {
+      for rules in RuleSet.allCases {
         let label = "seed \(seed), \(rules.rawValue)"
         let plain = RandomWorld(rules, seed: seed)
         problems += try EvaluatorLaws(plain, Int(seed % 1000), label, make).all()

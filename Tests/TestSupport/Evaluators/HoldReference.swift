@@ -77,6 +77,27 @@ public struct HoldReference {
     return hours
   }
 
+  /// Settings in which a user's devices stay connected or not (O-30).
+  private func settings(
+    presenceOf user: UserIndex, staysAsAt instant: Instant
+  ) -> FanoutSettings {
+    var stays = settings
+    let span = settings.app.open.presenceSeconds * 1000
+    stays.updateUser(settings.id(of: user)) { settings in
+      settings.devices = settings.devices?.map { device in
+        var device = device
+        if let seen = device.seenAt, device.state == .foreground, span > 0,
+          instant.milliseconds - seen.milliseconds > span
+        {
+          device.state = .offline
+        }
+        device.seenAt = nil
+        return device
+      }
+    }
+    return stays
+  }
+
   /// When the message would push, as time goes on; nil for never within days of everything that ends.
   public mutating func release(_ message: Message, of user: UserIndex) -> Instant? {
     let id = message.conversation
@@ -95,11 +116,15 @@ public struct HoldReference {
     // A daily window has shown both its sides within two days, also where clocks change, and windows
     // of the week have been through within two weeks.
     var days: Int64 = 3
-    if case .windows = own.quietHours { days = 15 }
+    if case .windows = own.quietHours ?? settings.app.quietHours { days = 15 }
     let last = (ends + [message.at.milliseconds]).reduce(0, max) + days * 86_400_000
     var later = message
     later.sentAt = message.sentAt ?? message.at
     var at = message.at
+    var evaluator = evaluator
+    if own.effectiveDevices.contains(where: { $0.seenAt != nil }) {
+      evaluator = ReferenceEvaluator(settings(presenceOf: user, staysAsAt: message.at))
+    }
     while let next = dependence.nextTransition(after: at), next.milliseconds <= last {
       later.at = next
       if evaluator.decide(later, for: settings.id(of: user))?.outcome.action == .push {

@@ -61,7 +61,7 @@ private func status(of problem: FileProblem.Problem) -> Int32 {
 private func status(of error: FanoutError) -> Int32 {
   switch error {
   case .unknownUser, .unknownConversation, .notAMember: PF_NOT_FOUND
-  case .unknownTimeZone, .emptyID, .notDecided: PF_INVALID
+  case .unknownTimeZone, .emptyID, .otherRules: PF_INVALID
   case .timeZoneData, .unknownZones: PF_TIME_ZONES
   case .tooMany: PF_LIMIT
   }

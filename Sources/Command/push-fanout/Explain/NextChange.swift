@@ -47,6 +47,14 @@ struct NextChange: ParsableCommand {
   @Flag(help: "Of a message that mentions the user.")
   var mention = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Of a message of these classes, by open rules: me, keyword and others, separated by commas. \
+      (default: that of a plain message)
+      """, valueName: "classes"))
+  var classes: String?
+
   @Flag(help: "One JSON object.")
   var json = false
 
@@ -56,15 +64,34 @@ struct NextChange: ParsableCommand {
         "--at \(at) is not an instant; give Unix milliseconds or an RFC 3339 time, "
           + "like 2024-06-03T12:00:00Z.")
     }
+    if mention, classes != nil {
+      throw ValidationError("--mention is the class me; give --classes alone.")
+    }
+    _ = try messageClasses()
+  }
+
+  private func messageClasses() throws -> MessageClasses? {
+    guard let classes else { return mention ? .mentionsMe : nil }
+    do {
+      return try MessageClasses(names: classes.split(separator: ",").map { String($0) })
+    } catch {
+      throw ValidationError(
+        "--classes \(classes): \(error); there are "
+          + MessageClasses.all.names.joined(separator: ", ") + ".")
+    }
   }
 
   func run() throws {
     let instant = try at.flatMap { Instant(text: $0) } ?? Clock.now
     let (user, id) = (Identifier(user), Identifier(conversation))
     let channel = Identifier(channel)
-    let version = try world.loadFanout(threads: nil).currentVersion
+    let fanout = try world.loadFanout(threads: nil)
+    let (rules, version) = (fanout.app.rules, fanout.currentVersion)
+    if classes != nil, !rules.fields.contains(.classLevels) {
+      throw ValidationError("--classes belongs to open rules, but the rules are \(rules.rawValue).")
+    }
     let answer = try version.plainAnswer(
-      for: user, in: id, channel: channel, mentions: mention, after: instant)
+      for: user, in: id, channel: channel, classes: messageClasses(), after: instant)
     Terminal.printResult(
       json
         ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)

@@ -28,7 +28,7 @@ extension Tables {
     var forking = ForkTables(store: store)
     self.init(version.tables, &forking)
     base = SharedPages(owner: version, generation: version.generation)
-    calendar = QuietCalendar()
+    calendar = QuietCalendar(rules)
   }
 }
 

@@ -19,7 +19,7 @@ extension FanoutBuilder {
     var extras = columns.extras(from: columns.rows(of: first).lowerBound)
     let all = columns.rows(of: first).lowerBound..<columns.rows(of: last).upperBound
     let known = columns.users.indices[all]
-    let areKnown = !hasChannels && !known.contains(.max)
+    let areKnown = !hasPolicies && !known.contains(.max)
     try checkRoom(all.count)
     reserveCapacity(conversations: columns.conversations, stretches)
     if areKnown { append(members: known, columns.bits[all]) }

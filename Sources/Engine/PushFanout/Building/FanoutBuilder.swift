@@ -16,8 +16,8 @@ public import QuietTime
   let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
-  /// By ``Tables/key(_:_:)``, the index in ``Tables/channelSets``.
-  private var channelSets: [UInt64: UInt32] = [:]
+  /// Of members with more than a level, a mute and a start, by ``Tables/key(_:_:)``.
+  private var policies: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only named.
   private(set) var isSet: [Bool] = []
   /// Parents by conversation; their ids are added last, behind all others.
@@ -46,6 +46,7 @@ public import QuietTime
     self.threads = threads
     ahead = threads > 1 ? PageMemory.BlocksAhead(.shared) : nil
     writer = TableWriter(Tables(app: AppSettings(), unknownZones: unknownZones), PageStore())
+    writer.isBuilding = true
   }
 
   /// Adds all records of settings.
@@ -156,17 +157,16 @@ public import QuietTime
     _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try checkRoom()
-    try member.level.checkHeld()
-    let packed = PackedMember(member)
-    if packed.hasChannels { try member.checkChannels() }
+    let policy = writer.tables.policies.insert(member)
+    let packed = PackedMember(member, policy)
     append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
     appendOverrides(
       conversation, user, since: member.since.milliseconds,
       mutedUntil: member.mutedUntil.milliseconds)
-    if packed.hasChannels {
-      let set = writer.tables.channelSets.insert(member.channels)
-      channelSets[Tables.key(conversation, user)] = set
-      overrides.append(conversation, OverrideRecord(.channels, of: user, Int64(set)))
+    guard let policy else { return }
+    policies[Tables.key(conversation, user)] = policy
+    if packed.hasPolicy {
+      overrides.append(conversation, OverrideRecord(.policy, of: user, Int64(policy)))
     }
   }
 
@@ -180,8 +180,8 @@ public import QuietTime
     _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
     memberships.append(conversation, users, bits)
-    if channelSets.isEmpty { return }
-    for user in users { channelSets[Tables.key(conversation, user)] = nil }
+    if policies.isEmpty { return }
+    for user in users { policies[Tables.key(conversation, user)] = nil }
   }
 
   /// Adds members whose conversations follow.
@@ -217,6 +217,8 @@ public import QuietTime
   consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
     // This fails if the system lacks the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
+    writer.isBuilding = false
+    try writer.checkRules()
     try settle(threads: threads)
     writer.fillKeys(threads: threads)
     return writer
@@ -250,16 +252,17 @@ extension FanoutBuilder {
     }
   }
 
-  package var hasChannels: Bool { !channelSets.isEmpty }
+  /// Whether members have more than a level, a mute and a start.
+  package var hasPolicies: Bool { !policies.isEmpty }
 
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
-    guard !channelSets.isEmpty, let user = writer.tables.userIDs.index(of: user),
+    guard !policies.isEmpty, let user = writer.tables.userIDs.index(of: user),
       let index = writer.tables.conversationIDs.index(of: conversation),
-      let set = channelSets[Tables.key(index, user)]
+      let policy = policies[Tables.key(index, user)]
     else { return [:] }
-    return writer.tables.channelSets[set]
+    return writer.tables.policies.channels(policy)
   }
 
   /// Stores the members; none can be added afterwards.
@@ -278,7 +281,7 @@ extension FanoutBuilder {
     writer.storeMembers(consume members, threads: threads)
     swap(&overrides, &self.overrides)
     writer.storeOverrides(consume overrides, threads: threads)
-    channelSets = [:]
+    policies = [:]
     writer.recentSchedules = RecentSchedules()
     listedSchedules = ListedSchedules()
   }

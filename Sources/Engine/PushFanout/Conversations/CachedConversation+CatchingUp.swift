@@ -108,7 +108,7 @@ extension CachedConversation {
       guard tables.memberUsers[slot] == user, !stored.isUnresolved,
         !PackedMember(bits: tables.packedMembers[slot]).hasSince
       else { return false }
-      let isOnline = online.contains(user) && tables.onlineReach(of: user) == .online
+      let isOnline = online.contains(user) && tables.isUnreached(online: user)
       let key =
         isOnline
         ? MemberKey(schedule: UInt32(stored.schedule), base: target.rules.onlineBase) : stored

@@ -36,9 +36,13 @@ struct ConversationTarget {
 struct MemberOverrides {
   /// Without a mute, after the membership starts.
   var member: MemberClass
+  /// By open rules, in place of it.
+  var open = OpenMemberClass.online
   /// Milliseconds since the epoch, 0 for none.
   var since: Int64
   var mutedUntil: Int64
+  /// By open rules, of the record in a thread.
+  var threadMutedUntil: Int64 = 0
 
   func memberClass(at now: Int64) -> MemberClass {
     if since > now { return .absent }
@@ -115,14 +119,17 @@ struct MemberResolver {
   func key(
     of user: UInt32, _ overrides: MemberOverrides, _ target: ConversationTarget, at now: Int64
   ) -> MemberKey {
+    let schedule = tables.schedules[Int(user)]
     let member = overrides.memberClass(at: now)
-    if member.isAbsent { return MemberKey(schedule: tables.schedules[Int(user)], base: 0) }
+    if member.isAbsent { return MemberKey(schedule: schedule, base: 0) }
+    if let open = unsafe target.rules.open {
+      return MemberKey(
+        schedule: schedule, base: open.base(openClass(of: user, overrides, at: now)))
+    }
     let packed = tables.packedUsers[Int(user)]
     let value = tables.userClass(
       of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
-    return MemberKey(
-      schedule: tables.schedules[Int(user)],
-      base: target.rules.base(value, member))
+    return MemberKey(schedule: schedule, base: target.rules.base(value, member))
   }
 
   /// The key ignores the start of membership; nil if unresolved.
@@ -133,7 +140,7 @@ struct MemberResolver {
     if key.isUnresolved { return nil }
     guard let online = version.online, online.contains(user) else { return key }
     // An online user's base depends on nothing else.
-    return tables.onlineReach(of: user) == .online
+    return tables.isUnreached(online: user)
       ? key.withBase(target.rules.onlineBase) : key
   }
 
@@ -150,6 +157,7 @@ struct MemberResolver {
   func forEachEvent(of user: UInt32, _ overrides: MemberOverrides, _ body: (Int64) -> Void) {
     if overrides.since > 0 { body(overrides.since) }
     if overrides.mutedUntil > 0 { body(overrides.mutedUntil) }
+    if overrides.threadMutedUntil > 0 { body(overrides.threadMutedUntil) }
     tables.forEachTransition(of: user, body)
   }
 }
@@ -171,7 +179,7 @@ extension Tables {
 
   /// A schedule's phase at an instant; 0 for users who are not decided for.
   func quietPhase(_ schedule: UInt32, at now: Int64) -> UInt8 {
-    if schedule == 0 { return 0 }
-    return QuietPhases(app)[scheduleTable.level(schedule, at: now / 1000)]
+    guard let level = scheduleTable.level(schedule, at: now / 1000) else { return 0 }
+    return QuietPhases(rules)[level, scheduleTable.areApps(schedule)]
   }
 }

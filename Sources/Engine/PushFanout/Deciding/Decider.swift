@@ -113,13 +113,21 @@ struct Decider {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      addNamed(plan, target, result.sender, storage)
+      if let open = plan.open {
+        addNamed(open, target, result.sender, storage)
+      } else {
+        addNamed(plan, target, result.sender, storage)
+      }
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
     unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
-    if named > 0 { correctNamed(named, target.rules, plan, &result) }
+    if let open = plan.open {
+      correct(named, open, copy target, &result)
+    } else if named > 0 {
+      correctNamed(named, target.rules, plan, &result)
+    }
     if let filter = plan.filter { apply(filter, &result) }
   }
 
@@ -253,11 +261,14 @@ struct Decider {
       message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = MemberResolver(version).overrides(of: user, rank: rank, target)
-      .memberClass(at: now)
+    let resolver = MemberResolver(version)
+    let member = resolver.overrides(of: user, rank: rank, target).memberClass(at: now)
     if member.isAbsent || tables.isRefused(user) { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
+    if let open = plan.open {
+      return Outcome(code: resolver.openCode(ofRank: rank, open, target, at: now))
+    }
     let value = tables.userClass(of: user, kind: target.kind, at: now)
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }

@@ -8,6 +8,8 @@ struct MessagePlan {
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
+  /// By open rules, in place of ``mentions``.
+  var open: OpenMessage?
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
 

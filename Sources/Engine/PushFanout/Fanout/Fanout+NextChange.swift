@@ -5,7 +5,8 @@ extension Fanout {
   /// The first instant after `instant` at which the outcome of a plain message changes without an
   /// update; nil if it never does.
   ///
-  /// A plain message is a text from another user without mentions.
+  /// A plain message is a text from another user without mentions. By open rules, presence counts
+  /// as if one offline device had a token (O-43).
   ///
   /// - Throws: ``FanoutError/unknownConversation(_:)``, ``FanoutError/unknownUser(_:)`` or
   ///   ``FanoutError/notAMember(user:conversation:)``; ``FanoutError/unknownZones(_:)`` for a user
@@ -24,18 +25,24 @@ extension FanoutVersion {
   /// The answer for a plain message, when it next changes without an update, and what it is from
   /// then on.
   ///
-  /// - Parameter mentions: whether the message mentions the user, and is not plain.
+  /// - Parameter classes: those of the message; nil for what a plain one has. By vendors' rules,
+  ///   a message either mentions the user or is plain.
   /// - Throws: as ``Fanout/nextChange(for:in:channel:after:)``.
   /// - Complexity: that of some decisions for one user; mostly four.
   public func plainAnswer(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
-    mentions: Bool = false, after instant: Instant
+    classes: MessageClasses? = nil, after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
     let (solver, userIndex) = try engineVersion.solver(for: user, in: conversation)
+    if engineVersion.tables.app.rules.numbersStates {
+      return solver.plainAnswer(after: instant) { at in
+        engineVersion.openDecision(ofClasses: classes, for: userIndex, in: conversation, at: at)
+      }
+    }
     return solver.plainAnswer(after: instant) { at in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
-      if mentions { message.mentions = [user] }
+      if classes?.contains(.mentionsMe) ?? false { message.mentions = [user] }
       return engineVersion.decision(message, for: userIndex)
     }
   }

@@ -47,6 +47,14 @@ package struct MemberLevels {
   package let ofKind: NotificationLevel
 }
 
+extension Tables {
+  /// The level of a user.
+  func level(of user: PackedUser) -> NotificationLevel {
+    user.policy.map { policies.users[$0].level } ?? NotificationLevel(vendorCode: user.level)
+      ?? .unset
+  }
+}
+
 /// Changes of very many records. Timelines and kept conversations do not follow them one by one, but
 /// read everything again.
 extension FanoutUpdate {
@@ -75,9 +83,11 @@ extension FanoutUpdate {
   package mutating func setLevel(
     _ level: NotificationLevel, of conversation: UInt32,
     where isWanted: (UserIndex, MemberLevels) -> Bool
-  ) -> Int {
+  ) throws(FanoutError) -> Int {
     noteBulk()
-    return writer.setLevel(level, of: conversation, where: isWanted)
+    let count = try writer.setLevel(level, of: conversation, where: isWanted)
+    try writer.checkRules()
+    return count
   }
 }
 
@@ -85,7 +95,7 @@ extension TableWriter {
   fileprivate func setLevel(
     _ level: NotificationLevel, of conversation: UInt32,
     where isWanted: (UserIndex, MemberLevels) -> Bool
-  ) -> Int {
+  ) throws(FanoutError) -> Int {
     let row = tables.conversations[Int(conversation)]
     let kind = ConversationKind(ordinal: Int(row.kind))
     let (users, memberUsers) = (tables.packedUsers, tables.memberUsers)
@@ -95,19 +105,25 @@ extension TableWriter {
       var member = PackedMember(bits: tables.packedMembers[slot])
       let packed = users[Int(user)]
       let levels = MemberLevels(
-        own: NotificationLevel(vendorCode: member.level) ?? .unset,
-        ofUser: NotificationLevel(vendorCode: packed.level) ?? .unset,
+        own: tables.member(tables.record(at: slot, conversation, row)).level,
+        ofUser: tables.level(of: packed),
         ofKind: NotificationLevel(vendorCode: packed.level(kind: kind.ordinal)) ?? .unset)
       guard isWanted(UserIndex(user), levels) else { continue }
       count += 1
       guard levels.own != level else { continue }
-      member.level = level.vendorCode
-      tables.packedMembers.set(slot, member.bits, store)
       isChanged = true
+      if NotificationLevel(vendorCode: member.level) != nil, level.isOfVendor {
+        member.level = level.vendorCode
+        tables.packedMembers.set(slot, member.bits, store)
+      } else if var settings = tables.member(user, of: conversation) {
+        settings.level = level
+        _ = try setMember(user, of: conversation, settings)
+      }
     }
     guard isChanged, tables.hasKeys else { return count }
+    let changed = tables.conversations[Int(conversation)]
     StoredKeys(tables).write(
-      0..<Int(row.count), of: row, kind, tables.rules.tables(kind), mask: PackedMember.levelMask
+      0..<Int(row.count), of: changed, kind, tables.rules.tables(kind), mask: PackedMember.levelMask
     ) { rank, key in
       let slot = Int(row.start) + rank
       if tables.memberKeys[slot] != key { tables.memberKeys.set(slot, key, store) }

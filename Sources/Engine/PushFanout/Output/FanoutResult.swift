@@ -36,6 +36,12 @@ public struct FanoutResult: Sendable {
   var ids = IDReader()
   var filter: DeviceFilter?
 
+  /// The ranks of ``corrections``.
+  var correctedRanks: [Int] {
+    let corrections = unsafe corrections
+    return corrections.indices.map { Int(unsafe corrections[$0].rank) }
+  }
+
   var engineVersion: EngineVersion? { storage.version }
 
   /// Nil for an empty result.

@@ -21,6 +21,7 @@ final class QuietCalendar: Sendable {
     var uses: UInt64 = 0
   }
 
+  private let rules: RuleTables
   private let state = Lock(State())
   private static let count = Atomic(0)
   /// Unique in the process.
@@ -28,6 +29,8 @@ final class QuietCalendar: Sendable {
   /// The most dates that are kept, and bytes of phases of one date.
   private static let keptDays = 4
   private static let keptBytes = 8 << 20
+
+  init(_ rules: RuleTables) { self.rules = rules }
 
   /// The phases of a table's schedules at an instant, in milliseconds since the epoch.
   ///
@@ -41,7 +44,7 @@ final class QuietCalendar: Sendable {
       let found = state.days.firstIndex { $0.day == day }
       var index = found ?? state.days.count
       if found == nil || state.days[index].transitions.patterns.count < table.count {
-        let transitions = Self.transitions(of: day, table, state.days)
+        let transitions = transitions(of: day, table, state.days)
         if let found {
           state.days[found] = Day(day: day, transitions: transitions)
         } else {
@@ -66,7 +69,7 @@ final class QuietCalendar: Sendable {
     }
   }
 
-  private static func transitions(
+  private func transitions(
     of day: Int64, _ table: borrowing ScheduleTable, _ known: [Day]
   ) -> QuietTransitions {
     let (start, end) = (day * 86_400, (day + 1) * 86_400)
@@ -83,17 +86,18 @@ final class QuietCalendar: Sendable {
     if transitions.id == 0 || isShared {
       transitions.id = Self.count.add(1, ordering: .relaxed).newValue
     }
-    transitions.extend(to: table, day: day)
+    transitions.extend(to: table, day: day, QuietPhases(rules))
     return transitions
   }
 }
 
 extension QuietTransitions {
   /// - Complexity: O(added schedules + transitions of all patterns).
-  fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
+  fileprivate mutating func extend(
+    to table: borrowing ScheduleTable, day: Int64, _ phases: QuietPhases
+  ) {
     let known = patterns.count
     guard known < table.count else { return }
-    let phases = QuietPhases(table.app)
     let start = day * 86_400
     var even = self.even ?? (known == 0 ? start - 1..<Int64.max : 0..<0)
     var zones: Set<String> = []
@@ -103,10 +107,11 @@ extension QuietTransitions {
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)
-      let first = phases[bitmap.level(second: 0)]
+      let areApps = table.areApps(UInt32(index))
+      let first = phases[bitmap.level(second: 0), areApps]
       var changes: [(second: Int32, phase: UInt8)] = []
       for second in bitmap.transitions {
-        let phase = phases[bitmap.level(second: Int(second))]
+        let phase = phases[bitmap.level(second: Int(second)), areApps]
         if phase != changes.last?.phase ?? first { changes.append((second, phase)) }
       }
       append(first, changes)

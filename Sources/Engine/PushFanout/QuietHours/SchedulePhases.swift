@@ -100,7 +100,7 @@ struct QuietTransitions: Sendable {
 
   mutating func append(_ phase: UInt8, _ changes: [(second: Int32, phase: UInt8)]) {
     var phases = [UInt32(phase)]
-    for change in changes { phases.append(UInt32(change.second) << 2 | UInt32(change.phase)) }
+    for change in changes { phases.append(UInt32(change.second) << 8 | UInt32(change.phase)) }
     if let known = patternNumbers[phases] { return patterns.append(known) }
     let pattern = UInt32(first.count)
     patternNumbers[phases] = pattern

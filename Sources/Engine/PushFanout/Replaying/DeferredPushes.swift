@@ -18,7 +18,7 @@ struct DeferredPushes {
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
   /// Those of the app prepared last.
-  private var phases = QuietPhases(AppSettings())
+  private var phases = QuietPhases()
 
   private static let unknown = Int64.min
   private static let never = Int64.max
@@ -36,7 +36,7 @@ struct DeferredPushes {
       levelCounts = []
     }
     now = second
-    phases = QuietPhases(version.tables.app)
+    phases = QuietPhases(version.tables.rules)
     let count = version.tables.scheduleTable.count
     while nextTransitions.count < count {
       nextTransitions.append(Self.unknown)
@@ -47,7 +47,6 @@ struct DeferredPushes {
 
   /// In seconds.
   mutating func nextTransition(of index: Int, _ version: EngineVersion) -> Int64 {
-    if index == 0 { return Self.never }
     if nextTransitions[index] <= now { find(index, version) }
     return nextTransitions[index]
   }
@@ -56,7 +55,8 @@ struct DeferredPushes {
     let schedule = version.tables.scheduleTable.schedule(UInt32(index))
     let next = schedule?.nextTransition(after: now)
     nextTransitions[index] = next ?? Self.never
-    nextLevels[index] = next.map { phases[schedule?.level(at: $0)] } ?? 0
+    let areApps = version.tables.scheduleTable.areApps(UInt32(index))
+    nextLevels[index] = next.map { phases[schedule?.level(at: $0), areApps] } ?? 0
     levelCounts[index] = UInt8(schedule?.distinctLevels.count ?? 1)
   }
 
@@ -75,11 +75,18 @@ struct DeferredPushes {
     let code = unsafe codes[Int(key.state(quiet.phases, statesByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
+    var areOthers = false
+    let othersState = unsafe target.rules.open == nil ? nil : OpenStates.others
     forEachLaterLevel(of: key.schedule, version) { second, level in
       let state = unsafe statesByBase[MemberKey.stateIndex(phase: Int(level), base: key.base)]
+      areOthers = state == othersState
+      if areOthers { return false }
       guard unsafe codes[Int(state)] & 1 != 0 else { return true }
       found = second
       return false
+    }
+    if areOthers {
+      return releaseByEvents(of: rank, target, messageClass, at: now, MemberResolver(version))
     }
     guard let second = found, second <= Instant.maximumMilliseconds / 1000 else { return nil }
     return (second * 1000, code)
@@ -90,18 +97,18 @@ struct DeferredPushes {
   private mutating func forEachLaterLevel(
     of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
-    if index == 0 { return }
     let first = nextTransition(of: index, version)
     if first == Self.never || !body(first, nextLevels[index]) { return }
     guard levelCounts[index] > 2,
       let quiet = version.tables.scheduleTable.schedule(UInt32(index))
     else { return }
+    let areApps = version.tables.scheduleTable.areApps(UInt32(index))
     var unseen = UnseenLevels(quiet, at: now)
     unseen.remove(quiet.level(at: first))
     var second = first
     while !unseen.isEmpty, let next = quiet.nextTransition(after: second) {
       let level = quiet.level(at: next)
-      if unseen.remove(level), !body(next, phases[level]) { return }
+      if unseen.remove(level), !body(next, phases[level, areApps]) { return }
       second = next
     }
   }
@@ -115,13 +122,49 @@ struct DeferredPushes {
     let codes = unsafe target.rules.codes(messageClass)
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     if tables.isRefused(user) { return nil }
-    let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
-    let code = { (at: Int64) -> UInt8 in
+    if unsafe target.rules.open != nil {
+      let message = OpenMessageClass(index: messageClass)
+      return release(of: rank, target, at: now, resolver) { overrides, reach, at in
+        resolver.openCode(
+          of: user, overrides, message.classes, force: message.force, at: at, reach: reach)
+      }
+    }
+    return releaseByEvents(of: rank, target, at: now, resolver) { at in
       let level = tables.quietPhase(tables.schedules[Int(user)], at: at)
       let base = resolver.key(rank, target, at: at).base
       return unsafe codes[
         Int(target.rules.statesByBase[MemberKey.stateIndex(phase: Int(level), base: base)])]
     }
+  }
+
+  /// By open rules, under which presence stays as it is now (O-30).
+  private func release(
+    of rank: Int, _ target: ConversationTarget, at now: Int64, _ resolver: MemberResolver,
+    _ code: (MemberOverrides, OpenMemberClass.Reach, Int64) -> UInt8
+  ) -> (at: Int64, code: UInt8)? {
+    let user = resolver.tables.memberUsers[Int(target.memberRow.start) + rank]
+    let overrides = resolver.overrides(of: user, rank: rank, target)
+    let reach = resolver.tables.openReach(of: user, at: now, resolver.version.presence(of: user))
+    return releaseByEvents(of: rank, target, at: now, resolver) { code(overrides, reach, $0) }
+  }
+
+  /// The same for a member whom a message names by open rules.
+  func release(
+    ofNamed rank: Int, _ message: OpenMessage, _ target: ConversationTarget, at now: Int64,
+    _ resolver: MemberResolver
+  ) -> (at: Int64, code: UInt8)? {
+    release(of: rank, target, at: now, resolver) { _, reach, at in
+      resolver.openCode(ofRank: rank, message, target, at: at, reach: reach)
+    }
+  }
+
+  private func releaseByEvents(
+    of rank: Int, _ target: ConversationTarget, at now: Int64, _ resolver: MemberResolver,
+    _ code: (Int64) -> UInt8
+  ) -> (at: Int64, code: UInt8)? {
+    let tables = resolver.version.tables
+    let user = tables.memberUsers[Int(target.memberRow.start) + rank]
+    let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     let suppressed = code(now)
     guard Self.suppressed[Int(suppressed)] else { return nil }
     var events: [Int64] = []

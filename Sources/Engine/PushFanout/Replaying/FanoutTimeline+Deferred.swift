@@ -76,7 +76,10 @@ extension FanoutTimeline {
     let plan = MessagePlan(message, target, engineVersion.tables)
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
-    if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
+    if plan.open != nil {
+      // All who do not get what their state says.
+      named = result.correctedRanks
+    } else if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
       let tables = engineVersion.tables
       mentions.forEachUser(in: tables) { user in
         let rank = tables.rank(of: user, in: target.memberRow)
@@ -122,7 +125,7 @@ extension FanoutTimeline {
       released(at, -1)
     }
     for rank in deferring.named {
-      guard let (at, code) = release(of: rank, plan.namedClass, deferring) else { continue }
+      guard let (at, code) = release(ofNamed: rank, deferring) else { continue }
       held.add(code, 1)
       released(at, 1)
     }
@@ -154,6 +157,17 @@ extension FanoutTimeline {
     return found
   }
 
+  /// The same for a member with classes that most do not have.
+  private func release(ofNamed rank: Int, _ deferring: Deferring) -> (at: Int64, code: UInt8)? {
+    guard let open = deferring.plan.open else {
+      return release(of: rank, deferring.plan.namedClass, deferring)
+    }
+    let found = deferred.release(
+      ofNamed: rank, open, deferring.target, at: result.instant, MemberResolver(engineVersion))
+    guard let found, found.at <= deferring.limit else { return nil }
+    return found
+  }
+
   /// Nil for a member with a mute or grace that has not ended.
   private func key(_ rank: Int, _ deferring: Deferring) -> MemberKey? {
     if let conversation = deferring.conversation {
@@ -171,12 +185,13 @@ extension FanoutTimeline {
   private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
     var named = deferring.named[...]
     for rank in 0..<result.memberCount where rank != result.sender {
-      var messageClass = deferring.plan.messageClass
-      if named.first == rank {
-        named.removeFirst()
-        messageClass = deferring.plan.namedClass
-      }
-      guard let (at, code) = release(of: rank, messageClass, deferring) else { continue }
+      let isNamed = named.first == rank
+      if isNamed { named.removeFirst() }
+      let found =
+        isNamed
+        ? release(ofNamed: rank, deferring)
+        : release(of: rank, deferring.plan.messageClass, deferring)
+      guard let (at, code) = found else { continue }
       if let filter = deferring.plan.filter {
         let user = result.member(at: rank).rawValue
         guard engineVersion.deviceReader.hasTarget(user, filter, at: result.instant) else {

@@ -1,23 +1,17 @@
-package import PushModel
+internal import PushModel
 
 // The engine's only switches over rule sets.
 
 extension RuleSet {
-  /// Settings of open rules are refused before they reach these switches.
-  static var openIsRefused: String { "the engine does not decide by open rules" }
-
-  /// Whether the engine decides by the rules.
-  package var isDecided: Bool { self != .open }
-
-  /// - Throws: ``FanoutError/notDecided(_:)`` for rules by which the engine does not decide.
-  func checkDecided() throws(FanoutError) { if !isDecided { throw .notDecided(self) } }
+  /// Whether states are numbered as they occur, not in advance.
+  var numbersStates: Bool { self == .open }
 
   /// The last phase of quiet hours; 0 is outside.
   var lastQuietPhase: UInt8 {
     switch self {
     case .easemob: UserClass.windowPhase
     case .rongcloud: UserClass.Quiet.blocked.rawValue
-    case .open: preconditionFailure(Self.openIsRefused)
+    case .open: UInt8(OpenStates.phaseCapacity - 1)
     }
   }
 
@@ -27,15 +21,9 @@ extension RuleSet {
     switch self {
     case .easemob: kind == .private ? 0 : 1
     case .rongcloud: kind.ordinal
-    case .open: preconditionFailure(Self.openIsRefused)
+    case .open: 0
     }
   }
-}
-
-extension NotificationLevel {
-  /// - Throws: ``FanoutError/notDecided(_:)`` for a level that no vendor has, which tables do not
-  ///   hold.
-  func checkHeld() throws(FanoutError) { if !isOfVendor { throw .notDecided(.open) } }
 }
 
 extension AppSettings {
@@ -53,25 +41,34 @@ extension AppSettings {
 
 /// Phases of quiet hours by the level let through.
 struct QuietPhases {
-  /// One byte per level.
+  /// One byte per level of vendors.
   private var bytes: UInt64 = 0
+  private var rules: StateRules?
 
-  init(_ app: AppSettings) {
+  init() {}
+
+  init(_ rules: RuleTables) {
     for level in NotificationLevel.ofVendors {
       let phase =
-        switch app.rules {
+        switch rules.app.rules {
         case .easemob: UserClass.windowPhase
-        case .rongcloud: app.rongcloud.quiet(level).rawValue
-        case .open: preconditionFailure(RuleSet.openIsRefused)
+        case .rongcloud: rules.app.rongcloud.quiet(level).rawValue
+        case .open: 0 as UInt8
         }
       bytes |= UInt64(phase) << (UInt64(level.vendorCode) * 8)
     }
+    if rules.app.rules.numbersStates { self.rules = rules[.group] }
   }
 
   /// 0 outside of quiet hours.
+  ///
+  /// - Parameter areApps: whether they are the app's, not the user's own.
   @inline(__always)
-  subscript(level: NotificationLevel?) -> UInt8 {
+  subscript(level: NotificationLevel?, areApps: Bool) -> UInt8 {
     guard let level else { return 0 }
+    if let open = unsafe rules?.tables.open {
+      return open.phase(OpenQuiet(level, areApps: areApps))
+    }
     return UInt8(truncatingIfNeeded: bytes >> (UInt64(level.vendorCode) * 8))
   }
 }
@@ -83,10 +80,11 @@ extension StateRules {
     switch app.rules {
     case .easemob: easemob(app, kind)
     case .rongcloud: rongcloud(app, kind)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: StateRules(open: app)
     }
   }
 
+  /// - Precondition: the rules do not number states.
   static func outcome(
     _ app: AppSettings, _ kind: ConversationKind, _ user: UserClass, _ member: MemberClass,
     _ messageClass: Int
@@ -98,7 +96,7 @@ extension StateRules {
     case .rongcloud:
       RongCloudStates(app: app, kind: kind)
         .outcome(user, member, RongCloudMessageClass(index: messageClass))
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: preconditionFailure("open rules have no user's class")
     }
   }
 }

@@ -18,7 +18,9 @@ final class RuleTables: Sendable {
 
   /// Shared by equal app settings, as computing rules takes milliseconds.
   static func shared(_ app: AppSettings) -> RuleTables {
-    recent.withLock { recent in
+    // Engines would use up each other's numbers.
+    if app.rules.numbersStates { return RuleTables(app) }
+    return recent.withLock { recent in
       let known = recent.firstIndex { $0.app == app }
       let tables = known.map { recent.remove(at: $0) } ?? RuleTables(app)
       recent.append(tables)
@@ -59,6 +61,12 @@ final class RuleTables: Sendable {
   var mark: UInt64 {
     let known = knownMark.load(ordering: .relaxed)
     if known != 0 { return known }
+    if app.rules.numbersStates {
+      let mark = UInt64.random(in: 1 ... .max)
+      return knownMark.compareExchange(
+        expected: 0, desired: mark, ordering: .relaxed
+      ).exchanged ? mark : knownMark.load(ordering: .relaxed)
+    }
     var bytes: [UInt8] = []
     for kind in ConversationKind.allCases where kind != .thread {
       unsafe tables(kind).forEachBaseTable { unsafe bytes.append(contentsOf: $0) }

@@ -18,6 +18,8 @@ internal import PushModel
 
   let tableCount: Int
   let tables: StateTables
+  /// Retained for ``tables``.
+  private let open: OpenStates?
 
   deinit {
     unsafe tables.states.deallocate()
@@ -60,9 +62,27 @@ internal import PushModel
         unsafe codes[table * 256 + index + 1] = outcome(user, member, table).code
       }
     }
+    open = nil
+    let online = StateKey(UserClass(level: 0, reach: .online), MemberClass(level: 0))
     tables = unsafe StateTables(
       stateCount: pairs.count + 1, states: states, codes: codes, bases: bases,
-      statesByBase: statesByBase)
+      statesByBase: statesByBase, onlineBase: bases[online.index], open: nil)
+  }
+
+  /// Open rules, under which states are numbered as they occur.
+  init(open app: AppSettings) {
+    tableCount = OpenMessageClass.count
+    let codes = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * tableCount)
+    unsafe codes.initialize(repeating: 0, count: 256 * tableCount)
+    let count = MemberKey.stateIndex(phase: OpenStates.phaseCapacity, base: 0)
+    let statesByBase = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+    unsafe statesByBase.initialize(repeating: Self.absent, count: count)
+    let open = unsafe OpenStates(codes: codes, statesByBase: statesByBase)
+    self.open = open
+    tables = unsafe StateTables(
+      stateCount: 256, states: UnsafeMutablePointer<UInt8>.allocate(capacity: 1), codes: codes,
+      bases: UnsafeMutablePointer<UInt16>.allocate(capacity: 1), statesByBase: statesByBase,
+      onlineBase: open.base(.online), open: open)
   }
 
   private static func fillBases(
@@ -114,7 +134,9 @@ internal import PushModel
   static let statesByBaseCount = MemberKey.stateIndex(phase: StateRules.phaseCount + 1, base: 0)
 
   /// For any online member: nothing is pushed to one.
-  var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
+  let onlineBase: UInt16
+  /// Those of open rules.
+  unowned(unsafe) let open: OpenStates?
 
   /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.

@@ -102,7 +102,7 @@ extension ByteSink: ValueCoder {
     let index = Array(Choice.allCases).firstIndex(of: choice) ?? 0
     put(UInt8(index))
   }
-  mutating func code(_ level: inout NotificationLevel) { put(level.vendorCode) }
+  mutating func code(_ level: inout NotificationLevel) { put(level.rawValue) }
 }
 
 extension ByteSource: ValueCoder {
@@ -129,7 +129,7 @@ extension ByteSource: ValueCoder {
   }
 
   mutating func code(_ level: inout NotificationLevel) throws(Malformed) {
-    guard let found = NotificationLevel(vendorCode: try number(UInt8.self)) else {
+    guard let found = NotificationLevel(rawValue: try number(UInt16.self)) else {
       throw Malformed("invalid level")
     }
     level = found

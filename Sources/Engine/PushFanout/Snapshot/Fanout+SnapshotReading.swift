@@ -76,7 +76,8 @@ struct SnapshotReading {
     let bounds = SnapshotBounds(
       users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
       names: count(.nameEntries), conversations: count(.conversations),
-      channelSets: settings.channelSets.count, userCharacters: count(.userCharacters),
+      userPolicies: settings.policies.users.count, memberPolicies: settings.policies.members.count,
+      listedNames: count(.nameLists), holders: count(.nameHolders), userCharacters: count(.userCharacters),
       nameCharacters: count(.nameCharacters), conversationCharacters: count(.conversationCharacters)
     )
     let used = try checkBlocks(bounds)
@@ -129,10 +130,7 @@ struct SnapshotReading {
     guard indices.elementsEqual(0..<UInt32(indices.count)) else {
       throw .malformed(section: "settings", "duplicate schedule")
     }
-    for (index, set) in settings.channelSets.enumerated()
-    where tables.channelSets.insert(set) != UInt32(index) {
-      throw .malformed(section: "settings", "duplicate set of channel levels")
-    }
+    tables.policies = settings.policies
   }
 
   // MARK: Tables
@@ -307,6 +305,13 @@ struct SnapshotReading {
     let records = SlotSet(count: tables.overrides.count)
     try inPieces(tables.conversations.count, of: 1 << 13, .conversations) {
       shared.value.areRight(conversations: $0, slots, records)
+    }
+    let (lists, names) = (Shared(tables.nameLists), tables.names.count)
+    try inPieces(tables.nameLists.starts.slots.count, of: 1 << 16, .nameLists) {
+      lists.value.areRight(slots: $0, nameCount: names)
+    }
+    try inPieces(tables.nameLists.holders.count, of: 1 << 16, .nameHolders) {
+      lists.value.areRight(holders: $0)
     }
   }
 

@@ -24,7 +24,11 @@ struct SnapshotBounds {
   var devices: Int
   var names: Int
   var conversations: Int
-  var channelSets: Int
+  var userPolicies: Int
+  var memberPolicies: Int
+  /// The indices in ``Tables/nameLists``, and its holders.
+  var listedNames: Int
+  var holders: Int
   /// The bytes of the characters of ids that are not short.
   var userCharacters: Int
   var nameCharacters: Int
@@ -39,12 +43,12 @@ struct SnapshotBounds {
   private let deviceKinds = UInt8(Device.Kind.byOrdinal.count)
   private let deviceStates = UInt8(Device.State.byOrdinal.count)
   private let conversationKinds = UInt8(ConversationKind.allCases.count)
-  private let levels = UInt8(NotificationLevel.ofVendors.count)
 
   private static let latest = UInt64(Instant.maximumMilliseconds)
 
   init(
-    users: Int, schedules: Int, devices: Int, names: Int, conversations: Int, channelSets: Int,
+    users: Int, schedules: Int, devices: Int, names: Int, conversations: Int,
+    userPolicies: Int, memberPolicies: Int, listedNames: Int, holders: Int,
     userCharacters: Int, nameCharacters: Int, conversationCharacters: Int
   ) {
     self.users = users
@@ -52,7 +56,10 @@ struct SnapshotBounds {
     self.devices = devices
     self.names = names
     self.conversations = conversations
-    self.channelSets = channelSets
+    self.userPolicies = userPolicies
+    self.memberPolicies = memberPolicies
+    self.listedNames = listedNames
+    self.holders = holders
     self.userCharacters = userCharacters
     self.nameCharacters = nameCharacters
     self.conversationCharacters = conversationCharacters
@@ -70,7 +77,10 @@ struct SnapshotBounds {
     case .conversationEntries:
       finding.isWrong = unsafe !Self.areIDs(start, count, conversationCharacters)
     case .packedUsers:
-      finding.isWrong = unsafe Self.any(start, count) { (user: PackedUser) in user.invalidLevels }
+      let policies = UInt32(userPolicies)
+      finding.isWrong = unsafe Self.any(start, count) { (user: PackedUser) in
+        user.invalidLevels(below: policies)
+      }
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
     case .deviceLists:
       finding.isWrong = unsafe Self.any(start, count, notBelow: DeviceLists.limit(records: devices))
@@ -81,8 +91,9 @@ struct SnapshotBounds {
         key.schedule > limit ? 1 : 0
       }
     case .packedMembers:
+      let last = UInt8(min(memberPolicies - 1, Int(PackedMember.levelMask)))
       finding.isWrong = unsafe Self.any(start, count) { (member: PackedMember) in
-        member.invalidLevel
+        member.level > last ? 1 as UInt8 : 0
       }
     case .devices:
       let size = MemoryLayout<DeviceRecord>.stride
@@ -97,9 +108,18 @@ struct SnapshotBounds {
       for index in 0..<count where unsafe !isOverride(records[index]) { finding.isWrong = true }
     case .userMutes, .memberMutes, .memberSinces:
       unsafe finding.merge(Self.check(map: start, count, upTo: Self.latest))
-    case .memberChannels:
-      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(channelSets) - 1))
-    case .settings, .userCharacters, .nameCharacters, .conversationCharacters: break
+    case .memberPolicies:
+      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(memberPolicies) - 1))
+    case .nameListStarts:
+      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(listedNames)))
+    case .lastNameHolders:
+      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(holders)))
+    case .nameHolders:
+      let users = UInt32(users)
+      finding.isWrong = unsafe Self.any(start, count) { (holder: NameLists.Holder) -> UInt8 in
+        holder.user >= users ? 1 : 0
+      }
+    case .settings, .userCharacters, .nameCharacters, .conversationCharacters, .nameLists: break
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: break
     }
     if unsafe page.load(as: UInt64.self) != PageStore.mapped { finding.isWrong = true }
@@ -173,23 +193,23 @@ struct SnapshotBounds {
       return false
     }
     let record = unsafe start.load(as: DeviceRecord.self)
-    return record.id < names && record.notifier <= names && record.backgroundSince >= -1
-      && record.backgroundSince <= Instant.maximumMilliseconds
+    return record.id < names && record.notifier <= names && record.seen >= -1
+      && record.seen <= Instant.maximumMilliseconds
       && record.kind < deviceKinds && record.state < deviceStates
   }
 
   private func isConversation(_ start: UnsafeRawPointer) -> Bool {
     guard unsafe Self.isFlag(start + hasOverrides) else { return false }
     let row = unsafe start.load(as: ConversationRow.self)
-    return row.kind < conversationKinds && row.level < levels && row.parent <= conversations
-      && row.channels < channelSets && row.count <= row.capacity
+    return row.kind < conversationKinds && NotificationLevel(rawValue: row.level) != nil
+      && row.parent <= conversations && row.channels < memberPolicies && row.count <= row.capacity
   }
 
   private func isOverride(_ record: OverrideRecord) -> Bool {
     let value = UInt64(bitPattern: record.value)
     return switch OverrideRecord.Kind(rawValue: record.rawKind) {
     case .since, .mute: record.user < users && value <= Self.latest
-    case .channels: record.user < users && value < channelSets
+    case .policy: record.user < users && value < memberPolicies
     case nil: false
     }
   }

@@ -29,7 +29,7 @@ struct SnapshotHeader {
   static let byteCount = 4096
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
-  static let formatVersion: UInt32 = 1
+  static let formatVersion: UInt32 = 2
   static let layoutVersion: UInt32 = 4
 
   var identity: SnapshotIdentity
@@ -58,12 +58,13 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
       MemoryLayout<Row>.offset(of: \.overrideStart), MemoryLayout<Row>.offset(of: \.overrideCount),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),
-      MemoryLayout<Record>.offset(of: \.backgroundSince), MemoryLayout<Record>.offset(of: \.kind),
+      MemoryLayout<Record>.offset(of: \.seen), MemoryLayout<Record>.offset(of: \.kind),
       MemoryLayout<Record>.offset(of: \.state), MemoryLayout<Record>.offset(of: \.hasToken),
       MemoryLayout<Record>.offset(of: \.isLast),
       MemoryLayout<PagedMap.Slot>.offset(of: \.key),
       MemoryLayout<PagedMap.Slot>.offset(of: \.value),
       MemoryLayout<OverrideRecord>.offset(of: \.user), MemoryLayout<OverrideRecord>.stride,
+      MemoryLayout<NameLists.Holder>.offset(of: \.before),
     ]
     var mark: UInt32 = 2_166_136_261
     for number in offsets.map({ $0 ?? -1 }) + SnapshotPart.allCases.map({ $0.blockSize }) {

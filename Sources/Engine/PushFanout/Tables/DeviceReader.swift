@@ -17,7 +17,7 @@ struct DeviceReader: @unchecked Sendable {
     rules = tables.app.rules
     grace = tables.app.rongcloud.backgroundGraceMilliseconds
     lists = tables.devices.lists
-    names = tables.deviceNames.reader
+    names = tables.names.reader
   }
 
   /// The UTF-8 of the default device's id, never freed.
@@ -58,12 +58,13 @@ struct DeviceReader: @unchecked Sendable {
 
   func device(_ record: DeviceRecord?) -> Device {
     guard let record else { return .default }
+    let hasSeenAt = rules.fields.contains(.seenAt)
+    let seen = record.seen < 0 ? nil : Instant(milliseconds: record.seen)
     return Device(
       id: names[record.id], kind: Device.Kind.byOrdinal[Int(record.kind)],
       state: Device.State.byOrdinal[Int(record.state)], hasToken: record.hasToken,
       notifier: record.notifier == 0 ? nil : names[record.notifier - 1],
-      backgroundSince: record.backgroundSince < 0
-        ? nil : Instant(milliseconds: record.backgroundSince))
+      backgroundSince: hasSeenAt ? nil : seen, seenAt: hasSeenAt ? seen : nil)
   }
 
   // MARK: Targets

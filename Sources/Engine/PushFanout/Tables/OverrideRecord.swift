@@ -9,7 +9,7 @@ struct OverrideRecord: BitwiseCopyable {
   enum Kind: UInt32 {
     case since = 1
     case mute = 2
-    case channels = 3
+    case policy = 3
   }
 
   /// The kind's position in ``high``, above values of 62 bits.
@@ -32,7 +32,7 @@ struct OverrideRecord: BitwiseCopyable {
 
   static let none = OverrideRecord()
 
-  /// Milliseconds, or an index in ``Tables/channelSets``.
+  /// Milliseconds, or an index in ``Policies/members``.
   @inline(__always)
   var value: Int64 { Int64(high & (1 << Self.kindShift - 1)) << 32 | Int64(low) }
 
@@ -54,8 +54,8 @@ struct MemberRecord {
   var since: Int64 = 0
   /// Milliseconds; 0 for none.
   var mutedUntil: Int64 = 0
-  /// The index in ``Tables/channelSets``.
-  var channels: UInt32 = 0
+  /// The index in ``Policies/members``.
+  var policy: UInt32 = 0
 
   init(_ packed: PackedMember) { self.packed = packed }
 
@@ -63,8 +63,8 @@ struct MemberRecord {
     switch OverrideRecord.Kind(rawValue: record.rawKind) {
     case .since: if packed.hasSince { since = record.value }
     case .mute: if packed.hasMute { mutedUntil = record.value }
-    case .channels:
-      if packed.hasChannels { channels = UInt32(truncatingIfNeeded: record.value) }
+    case .policy:
+      if packed.hasPolicy { policy = UInt32(truncatingIfNeeded: record.value) }
     case nil: break
     }
   }
@@ -88,8 +88,8 @@ extension Tables {
     var record = MemberRecord(packed)
     if packed.hasSince { record.since = memberSinces[key] ?? 0 }
     if packed.hasMute { record.mutedUntil = memberMutes[key] ?? 0 }
-    if packed.hasChannels {
-      record.channels = UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)
+    if packed.hasPolicy {
+      record.policy = UInt32(truncatingIfNeeded: memberPolicies[key] ?? 0)
     }
     return record
   }

@@ -37,19 +37,32 @@ struct PackedUser: BitwiseCopyable, Equatable {
   @inline(__always)
   func level(at shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: bits >> shift & 7) }
   static func levelShift(kind: Int) -> UInt32 { UInt32(3 + 3 * kind) }
-  /// 0 if no level is 6 or 7.
+  /// The index in ``Policies/users``, in place of the levels by kind; nil without a policy.
   @inline(__always)
-  var invalidLevels: UInt32 { bits >> 2 & bits >> 1 & 0o111_111_111 }
+  var policy: UInt32? { level == Self.policyLevel ? bits >> 3 & (Self.policyCapacity - 1) : nil }
+  /// No level.
+  private static let policyLevel: UInt8 = 7
+  static let policyCapacity: UInt32 = 1 << 24
+  /// 0 if the policy is below a count or, without one, no level is 6 or 7.
+  @inline(__always)
+  func invalidLevels(below policies: UInt32) -> UInt32 {
+    let invalid = bits >> 2 & bits >> 1 & 0o111_111_111
+    let isBeyond: UInt32 = bits >> 3 & (Self.policyCapacity - 1) >= policies ? 1 : 0
+    return bits & 7 == UInt32(Self.policyLevel) ? isBeyond : invalid
+  }
+
+  /// Whether there are no levels by kind and no flags of RongCloud.
+  var hasOnlyLevel: Bool { bits & 0x3FFF_FFF8 == 0 }
 
   init() {}
 
   init(_ user: UserSettings) {
-    // Other tables hold quiet hours, zone and devices; open rules are refused.
+    // Other tables hold quiet hours, zone, devices, policies and names.
     let (
       level, _, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
       localHandledByApp, _, _, _, _, _, _
     ) = user.fields
-    bits = UInt32(level.vendorCode)
+    bits = level.isOfVendor ? UInt32(level.vendorCode) : 0
     for kind in ConversationKind.allCases {
       bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
     }
@@ -60,11 +73,20 @@ struct PackedUser: BitwiseCopyable, Equatable {
     self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
+  /// A user with a policy.
+  init(_ user: UserSettings, policy: UInt32) {
+    bits = UInt32(Self.policyLevel) | policy << 3
+    isDeclared = true
+    hasMute = user.mutedUntil > .zero
+  }
+
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
-    settings.level = NotificationLevel(vendorCode: level) ?? .unset
-    for kind in ConversationKind.allCases {
-      settings.levels[kind] = NotificationLevel(vendorCode: level(kind: kind.ordinal)) ?? .unset
+    if policy == nil {
+      settings.level = NotificationLevel(vendorCode: level) ?? .unset
+      for kind in ConversationKind.allCases {
+        settings.levels[kind] = NotificationLevel(vendorCode: level(kind: kind.ordinal)) ?? .unset
+      }
     }
     settings.quietHours = quiet.quietHours
     settings.timeZone = quiet.timeZone
@@ -81,7 +103,8 @@ struct PackedUser: BitwiseCopyable, Equatable {
   }
 }
 
-/// A membership in one byte: the level, and which overrides exist.
+/// A membership in one byte: the level, or another index in ``Policies/members``, and which
+/// overrides exist.
 struct PackedMember: BitwiseCopyable, Equatable {
   var bits: UInt8 = 0
 
@@ -94,20 +117,19 @@ struct PackedMember: BitwiseCopyable, Equatable {
   /// The level; a mask of 0 hides it.
   @inline(__always)
   func level(_ mask: UInt8) -> UInt8 { bits & mask }
-  /// 0 if the level is one, below 6.
-  @inline(__always)
-  var invalidLevel: UInt8 { bits & 0x08 | bits >> 2 & bits >> 1 & 1 }
   @inline(__always)
   func hasAny(_ mask: UInt8) -> Bool { bits & mask != 0 }
   var hasMute: Bool { bits & 0x10 != 0 }
   var hasSince: Bool { bits & 0x20 != 0 }
-  var hasChannels: Bool { bits & 0x40 != 0 }
+  /// Whether an override has the index in ``Policies/members``.
+  var hasPolicy: Bool { bits & Self.policyBit != 0 }
   var hasOverrides: Bool { bits & 0x70 != 0 }
   /// Whether overrides were set after the build: the maps of ``Tables`` have these.
   var isChanged: Bool { bits & 0x80 != 0 }
   /// Any override but an unchanged start.
   static let beyondSince: UInt8 = 0xD0
   static let sinceBit: UInt8 = 0x20
+  private static let policyBit: UInt8 = 0x40
 
   /// Whether an unchanged start is the only override.
   var hasOnlySince: Bool { bits & (Self.beyondSince | Self.sinceBit) == Self.sinceBit }
@@ -117,21 +139,24 @@ struct PackedMember: BitwiseCopyable, Equatable {
 
   init(bits: UInt8) { self.bits = bits }
 
-  init(_ member: MemberSettings) {
-    let (level, mutedUntil, _, _, since, channels, _) = member.fields
-    self.init(level: level, hasMute: mutedUntil > .zero, hasSince: since > .zero)
-    if !channels.isEmpty { bits |= 0x40 }
+  /// - Parameter policy: that of the member, which ``Policies`` has; few numbers fit here.
+  init(_ member: borrowing MemberSettings, _ policy: UInt32?) {
+    let (level, mutedUntil, since) = (member.level, member.mutedUntil, member.since)
+    guard let policy else {
+      self.init(level: level, hasMute: mutedUntil > .zero, hasSince: since > .zero)
+      return
+    }
+    let hasChannels = !member.channels.isEmpty
+    let fits = !hasChannels && policy <= UInt32(Self.levelMask)
+    var bits = fits ? UInt8(policy) : Self.policyBit
+    if hasChannels, level.isOfVendor { bits |= level.vendorCode }
+    if mutedUntil > .zero { bits |= 0x10 }
+    if since > .zero { bits |= Self.sinceBit }
+    self.init(bits: bits)
   }
 
   init(level: NotificationLevel, hasMute: Bool, hasSince: Bool) {
     bits = level.vendorCode | (hasMute ? 0x10 : 0) | (hasSince ? Self.sinceBit : 0)
-  }
-}
-
-extension MemberSettings {
-  /// - Throws: as for a level.
-  func checkChannels() throws(FanoutError) {
-    for level in channels.values { try level.checkHeld() }
   }
 }
 
@@ -143,7 +168,7 @@ struct ConversationRow: BitwiseCopyable {
   var capacity: UInt32 = 0
   /// The parent's index plus 1; 0 for none.
   var parent: UInt32 = 0
-  /// The index in ``Tables/channelSets``.
+  /// The index in ``Policies/members``.
   var channels: UInt32 = 0
   /// Counts changes of members or settings.
   var revision: UInt32 = 0
@@ -151,15 +176,15 @@ struct ConversationRow: BitwiseCopyable {
   /// not fit.
   var startsUntil: UInt32 = 0
   var kind = UInt8(ConversationKind.group.ordinal)
-  var level: UInt8 = 0
   /// Whether any member ever had overrides.
   var hasOverrides = false
-  /// Initialized padding, as files hold rows.
-  private var unused: UInt8 = 0
+  /// The raw value of the level.
+  var level: UInt16 = 0
   /// The range in ``Tables/overrides``.
   var overrideStart: UInt32 = 0
   var overrideCount: UInt32 = 0
 
+  var notificationLevel: NotificationLevel { NotificationLevel(rawValue: level) ?? .unset }
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
   /// Whether a membership may begin after an instant in milliseconds, by ``Tables/overrides``.
   @inline(__always)
@@ -171,12 +196,13 @@ struct ConversationRow: BitwiseCopyable {
 
 /// One of a user's devices, which are consecutive.
 struct DeviceRecord: BitwiseCopyable {
-  /// The index in ``Tables/deviceNames``.
+  /// The index in ``Tables/names``.
   var id: UInt32
   /// The name's index plus 1; 0 for none.
   var notifier: UInt32
-  /// Milliseconds; -1 for none.
-  var backgroundSince: Int64
+  /// Since when the device is in the background, or, by open rules, when it was last seen, in
+  /// milliseconds; -1 for unknown.
+  var seen: Int64
   var kind: UInt8
   var state: UInt8
   var hasToken: Bool
@@ -186,17 +212,17 @@ struct DeviceRecord: BitwiseCopyable {
 
   /// In a free run's first record, the next run's start plus 1, as snapshots have no field for it.
   var nextFree: UInt32 {
-    get { UInt32(backgroundSince) }
-    set { backgroundSince = Int64(newValue) }
+    get { UInt32(seen) }
+    set { seen = Int64(newValue) }
   }
 
   init(
-    id: UInt32, notifier: UInt32, backgroundSince: Int64, kind: UInt8, state: UInt8,
+    id: UInt32, notifier: UInt32, seen: Int64, kind: UInt8, state: UInt8,
     hasToken: Bool, isLast: Bool
   ) {
     self.id = id
     self.notifier = notifier
-    self.backgroundSince = backgroundSince
+    self.seen = seen
     self.kind = kind
     self.state = state
     self.hasToken = hasToken
@@ -231,7 +257,7 @@ extension Device.Kind {
 extension DeviceRecord {
   /// `Device.default`, which is not in the tables.
   static let `default` = DeviceRecord(
-    id: 0, notifier: 0, backgroundSince: -1, kind: Device.default.kind.ordinal,
+    id: 0, notifier: 0, seen: -1, kind: Device.default.kind.ordinal,
     state: Device.default.state.ordinal, hasToken: Device.default.hasToken, isLast: true)
 }
 
@@ -250,7 +276,7 @@ enum UserPresence {
     case .foreground: state = .foreground
     }
     return DeviceRecord(
-      id: 0, notifier: 0, backgroundSince: -1, kind: Device.Kind.desktop.ordinal,
+      id: 0, notifier: 0, seen: -1, kind: Device.Kind.desktop.ordinal,
       state: state.ordinal, hasToken: false, isLast: true)
   }
 }

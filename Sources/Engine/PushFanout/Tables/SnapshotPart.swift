@@ -5,8 +5,9 @@ enum SnapshotPart: UInt32, CaseIterable {
   case nameCharacters, nameEntries, nameSlots
   case conversationCharacters, conversationEntries, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
-  case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
+  case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberPolicies
   case overrides, memberKeys
+  case nameLists, nameListStarts, nameHolders, lastNameHolders
 
   /// How ``MemoryReport`` counts a table.
   enum Subject { case none, ids, users, userExtras, conversations, memberships, membershipExtras }
@@ -29,7 +30,10 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .memberUsers, .memberKeys: (Self.paging(of: UInt32.self), .memberships)
     case .packedMembers: (Self.paging(of: UInt8.self), .memberships)
     case .overrides: (Self.paging(of: OverrideRecord.self), .membershipExtras)
-    case .memberMutes, .memberSinces, .memberChannels:
+    case .nameLists: (Self.paging(of: UInt32.self), .userExtras)
+    case .nameHolders: (Self.paging(of: NameLists.Holder.self), .userExtras)
+    case .nameListStarts, .lastNameHolders: (Self.paging(of: PagedMap.Slot.self), .userExtras)
+    case .memberMutes, .memberSinces, .memberPolicies:
       (Self.paging(of: PagedMap.Slot.self), .membershipExtras)
     }
   }
@@ -72,7 +76,7 @@ struct IDParts {
 
   static let users = IDParts(
     characters: .userCharacters, entries: .userEntries, slots: .userSlots, folded: .userFolded)
-  static let deviceNames = IDParts(
+  static let names = IDParts(
     characters: .nameCharacters, entries: .nameEntries, slots: .nameSlots, folded: nil)
   static let conversations = IDParts(
     characters: .conversationCharacters, entries: .conversationEntries, slots: .conversationSlots,

@@ -16,6 +16,8 @@ internal import PushSupport
   private let packedMembers: PagedTable<UInt8>
   private let rules: RuleTables
   private let ruleSet: RuleSet
+  /// Nil for rules whose states are numbered in advance.
+  private let open: OpenKeys?
 
   /// Prefetched members, even beyond a conversation's end, as most are smaller.
   private static let ahead = 16
@@ -28,15 +30,22 @@ internal import PushSupport
     packedMembers = tables.packedMembers
     rules = tables.rules
     ruleSet = tables.app.rules
+    open = ruleSet.numbersStates ? OpenKeys(tables) : nil
   }
 
   /// Unresolved in threads.
   func key(_ slot: Int, _ row: ConversationRow) -> MemberKey {
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
+    let (user, member) = (memberUsers[slot], PackedMember(bits: packedMembers[slot]))
+    let tables = rules.tables(kind)
+    if let open, let states = unsafe tables.open {
+      return key(
+        user, member, open, open.place(kind, row), states, PackedMember.beyondSince)
+    }
     return key(
-      memberUsers[slot], PackedMember(bits: packedMembers[slot]), rules.tables(kind),
-      PackedMember.levelMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
+      user, member, tables, PackedMember.levelMask, PackedMember.beyondSince,
+      ruleSet.levelShift(for: kind))
   }
 
   /// Prefetches the first users; ``write(_:of:_:_:mask:_:)`` prefetches the rest.
@@ -53,6 +62,7 @@ internal import PushSupport
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
+    let place = open?.place(kind, row)
     // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
     let start = Int(row.start)
@@ -63,9 +73,12 @@ internal import PushSupport
       for index in 0..<users.count {
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
-        let key = unsafe key(
-          users[index], PackedMember(bits: members[index]), rules, mask, special, shift)
-        store(rank + index, key.bits)
+        let (user, member) = unsafe (users[index], PackedMember(bits: members[index]))
+        if let open, let place, let states = unsafe rules.open {
+          store(rank + index, key(user, member, open, place, states, special).bits)
+        } else {
+          store(rank + index, key(user, member, rules, mask, special, shift).bits)
+        }
       }
       rank += users.count
     }
@@ -83,6 +96,16 @@ internal import PushSupport
     let base = rules.base(
       UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
     return MemberKey(schedule: schedules[Int(user)], base: base)
+  }
+
+  private func key(
+    _ user: UInt32, _ member: PackedMember, _ open: OpenKeys, _ place: OpenPlace,
+    _ states: OpenStates, _ special: UInt8
+  ) -> MemberKey {
+    let packed = packedUsers[Int(user)]
+    if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) { return .unresolved }
+    return MemberKey(
+      schedule: schedules[Int(user)], base: open.base(packed, member, place, states))
   }
 
   @inline(__always)

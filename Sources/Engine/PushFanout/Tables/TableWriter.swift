@@ -9,12 +9,12 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
   /// Whether rules changed, so that all keys must be recomputed.
   var needsKeys = false
+  /// Whether the app's settings may follow.
+  var isBuilding = false
   /// The maximum of 32-bit indices; only tests lower it.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
-    try app.rules.checkDecided()
-    try app.level.checkHeld()
     tables = Tables(app: app, unknownZones: unknownZones)
     store = PageStore()
     do throws(ZoneDataError) {
@@ -41,16 +41,15 @@ internal import QuietTime
   // MARK: App and users
 
   func setApp(_ app: AppSettings) throws(FanoutError) {
-    try app.rules.checkDecided()
-    try app.level.checkHeld()
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
     } catch {
       throw FanoutError(error)
     }
     tables.app = app
+    try checkRules()
     tables.rules = RuleTables.shared(app)
-    tables.calendar = QuietCalendar()
+    tables.calendar = QuietCalendar(tables.rules)
     tables.appRevision &+= 1
     needsKeys = true
     log.removeAll(store)
@@ -74,12 +73,13 @@ internal import QuietTime
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try setUserExceptDevices(user, settings)
     try setDevices(settings.devices, of: user)
+    try setNames(settings, of: user)
+    try checkRules()
   }
 
   func setUserExceptDevices(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
-    try settings.level.checkHeld()
     let scheduleIndex = try schedule(QuietSettings(settings))
-    let packed = PackedUser(settings)
+    let packed = try packed(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
     if tables.schedules[Int(user)] != scheduleIndex {
       tables.schedules.set(Int(user), scheduleIndex, store)
@@ -132,15 +132,14 @@ internal import QuietTime
     var records: [DeviceRecord] = []
     records.reserveCapacity(devices.count)
     for (offset, device) in devices.enumerated() {
-      guard tables.deviceNames.count + 1 < limit else { throw .tooMany("device ids") }
-      let id = tables.deviceNames.insert(device.id, store)
-      let notifier = device.notifier.map { tables.deviceNames.insert($0, store) + 1 }
+      guard tables.names.count + 1 < limit else { throw .tooMany("device ids") }
+      let id = tables.names.insert(device.id, store)
+      let notifier = device.notifier.map { tables.names.insert($0, store) + 1 }
       records.append(
         DeviceRecord(
           id: id, notifier: notifier ?? 0,
-          backgroundSince: device.backgroundSince?.milliseconds ?? -1, kind: device.kind.ordinal,
-          state: device.state.ordinal, hasToken: device.hasToken,
-          isLast: offset == devices.count - 1))
+          seen: try seen(device), kind: device.kind.ordinal, state: device.state.ordinal,
+          hasToken: device.hasToken, isLast: offset == devices.count - 1))
     }
     return records
   }
@@ -161,20 +160,20 @@ internal import QuietTime
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
-    try settings.level.checkHeld()
-    for level in settings.channels.values { try level.checkHeld() }
     var row = tables.conversations[Int(conversation)]
-    let before = row.kind
+    let before = (row.kind, row.level)
     row.kind = UInt8(settings.kind.ordinal)
-    row.level = settings.level.vendorCode
+    row.level = settings.level.rawValue
+    if !settings.level.isOfVendor { tables.policies.hasOpen = true }
+    try checkRules()
     row.parent =
       try settings.parent.map { (id) throws(FanoutError) in
         try intern(conversation: id) + 1
       } ?? 0
-    row.channels = tables.channelSets.insert(settings.channels)
+    row.channels = tables.policies.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
-    if row.kind != before { row.range.forEach { setKey($0, row) } }
+    if (row.kind, row.level) != before { row.range.forEach { setKey($0, row) } }
   }
 
   func setParent(of conversation: UInt32, _ parent: Identifier) throws(FanoutError) {
@@ -191,12 +190,12 @@ internal import QuietTime
   func setMember(
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
-    try member.level.checkHeld()
     var row = tables.conversations[Int(conversation)]
-    let packed = PackedMember(member).changed
-    if packed.hasChannels { try member.checkChannels() }
+    let policy = tables.policies.insert(member)
+    try checkRules()
+    let packed = PackedMember(member, policy).changed
     if packed.hasOverrides {
-      setOverrides(Tables.key(conversation, user), member)
+      setOverrides(Tables.key(conversation, user), member, packed.hasPolicy ? policy : nil)
       row.hasOverrides = true
     }
     let rank = tables.insertionRank(of: user, in: row)
@@ -214,15 +213,12 @@ internal import QuietTime
     return false
   }
 
-  private func setOverrides(_ key: UInt64, _ member: MemberSettings) {
+  private func setOverrides(_ key: UInt64, _ member: MemberSettings, _ policy: UInt32?) {
     if member.mutedUntil > .zero {
       tables.memberMutes.set(key, member.mutedUntil.milliseconds, store)
     }
     if member.since > .zero { tables.memberSinces.set(key, member.since.milliseconds, store) }
-    if !member.channels.isEmpty {
-      let set = tables.channelSets.insert(member.channels)
-      tables.memberChannels.set(key, Int64(set), store)
-    }
+    if let policy { tables.memberPolicies.set(key, Int64(policy), store) }
   }
 
   private func insert(
@@ -276,7 +272,7 @@ internal import QuietTime
       let key = Tables.key(conversation, user)
       tables.memberMutes.remove(key, store)
       tables.memberSinces.remove(key, store)
-      tables.memberChannels.remove(key, store)
+      tables.memberPolicies.remove(key, store)
     }
     row.count -= 1
     row.revision &+= 1

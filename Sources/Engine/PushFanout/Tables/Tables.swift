@@ -30,7 +30,11 @@ internal import QuietTime
   /// By user, the end of the app duration in milliseconds.
   @safe @exclusivity(unchecked) var userMutes: PagedMap
   @safe @exclusivity(unchecked) var devices: DeviceTable
-  @safe @exclusivity(unchecked) var deviceNames: IDTable
+  /// Of devices, and those of ``nameLists``.
+  @safe @exclusivity(unchecked) var names: IDTable
+  /// Keywords and senders, by open rules.
+  @safe @exclusivity(unchecked) var nameLists: NameLists
+  @safe @exclusivity(unchecked) var policies: Policies
 
   @safe @exclusivity(unchecked) var conversationIDs: IDTable
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
@@ -38,13 +42,12 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
   /// The key of each member (``StoredKeys``); empty until computed.
   @safe @exclusivity(unchecked) var memberKeys: PagedTable<UInt32>
-  /// The members' mutes, starts and channel levels as built.
+  /// The members' mutes, starts and policies as built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
-  /// Values set after the build, by ``key(_:_:)``; channels are indices in ``channelSets``.
+  /// Values set after the build, by ``key(_:_:)``; policies are indices in ``Policies/members``.
   @safe @exclusivity(unchecked) var memberMutes: PagedMap
   @safe @exclusivity(unchecked) var memberSinces: PagedMap
-  @safe @exclusivity(unchecked) var memberChannels: PagedMap
-  @safe @exclusivity(unchecked) var channelSets: ChannelSets
+  @safe @exclusivity(unchecked) var memberPolicies: PagedMap
   /// The pages of another engine that these tables share (`Fanout.fork()`).
   @safe @exclusivity(unchecked) var base: SharedPages?
 
@@ -57,13 +60,13 @@ internal import QuietTime
     appRevision = other?.appRevision ?? 0
     scheduleTable = other?.scheduleTable ?? ScheduleTable(app: app, unknownZones: unknownZones)
     unknownZoneUsers = other?.unknownZoneUsers ?? []
-    calendar = other?.calendar ?? QuietCalendar()
+    calendar = other?.calendar ?? QuietCalendar(rules)
     calendarID = calendar.id
-    channelSets = other?.channelSets ?? ChannelSets()
+    policies = other?.policies ?? Policies()
     base = other?.base
     // The order is that of a snapshot's sections.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
-    deviceNames = try visitor.visit(other?.deviceNames, folds: false, .deviceNames)
+    names = try visitor.visit(other?.names, folds: false, .names)
     conversationIDs = try visitor.visit(other?.conversationIDs, folds: false, .conversations)
     packedUsers = try visitor.visit(other?.packedUsers, .packedUsers)
     schedules = try visitor.visit(other?.schedules, .schedules)
@@ -74,9 +77,10 @@ internal import QuietTime
     packedMembers = try visitor.visit(other?.packedMembers, .packedMembers)
     memberMutes = try visitor.visit(other?.memberMutes, .memberMutes)
     memberSinces = try visitor.visit(other?.memberSinces, .memberSinces)
-    memberChannels = try visitor.visit(other?.memberChannels, .memberChannels)
+    memberPolicies = try visitor.visit(other?.memberPolicies, .memberPolicies)
     overrides = try visitor.visit(other?.overrides, .overrides)
     memberKeys = try visitor.visit(other?.memberKeys, .memberKeys)
+    nameLists = try NameLists(other?.nameLists, &visitor)
   }
 
   convenience init(app: AppSettings, unknownZones: UnknownZones = .fail) {
@@ -142,13 +146,13 @@ internal import QuietTime
   func user(_ user: UInt32) -> UserSettings {
     var settings = userExceptDevices(user)
     settings.devices = listedDevices(of: user)
+    addNames(to: &settings, of: user)
     return settings
   }
 
   func userExceptDevices(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
-    return packed.settings(
-      scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
+    return settings(packed, scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
   }
 
   /// A user's listed devices; nil for `Device.default`.
@@ -190,8 +194,7 @@ internal import QuietTime
     return ConversationSettings(
       kind: ConversationKind(ordinal: Int(row.kind)),
       parent: row.parent == 0 ? nil : conversationIDs[row.parent - 1],
-      level: NotificationLevel(vendorCode: row.level) ?? .unset, channels: channelSets[row.channels]
-    )
+      level: row.notificationLevel, channels: policies.channels(row.channels))
   }
 
   /// The number of members that a message goes to; a thread's are its parent's.
@@ -223,13 +226,6 @@ internal import QuietTime
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
     return member(record(at: Int(row.start) + rank, conversation, row))
-  }
-
-  func member(_ record: MemberRecord) -> MemberSettings {
-    MemberSettings(
-      level: NotificationLevel(vendorCode: record.packed.level) ?? .unset,
-      mutedUntil: Instant(milliseconds: record.mutedUntil),
-      since: Instant(milliseconds: record.since), channels: channelSets[record.channels])
   }
 }
 

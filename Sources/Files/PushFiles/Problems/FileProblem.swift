@@ -122,8 +122,6 @@ public struct FileProblem: Error, Hashable, Sendable {
     case timeZoneData(String, ZoneDataError)
     /// The rules refuse the value of the field.
     case refused(String, SettingsWriteError)
-    /// Rules by which the engine does not decide.
-    case notDecided(RuleSet)
     /// Something that belongs to another rule set than the one whose rules apply.
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
     /// There is an app record already.
@@ -309,7 +307,6 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let owner, let rules):
       "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
-    case .notDecided(let rules): "\(FanoutError.notDecided(rules))"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):

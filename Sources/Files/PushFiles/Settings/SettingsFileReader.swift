@@ -204,7 +204,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   }
 
   private mutating func add(_ columns: MembershipColumns, _ stretches: Range<Int>, isCSV: Bool) {
-    if isCSV, rowsKeepChannels, settings.hasChannels {
+    if isCSV, rowsKeepChannels, settings.hasPolicies {
       addKeepingChannels(columns, stretches)
     } else {
       settings.add(columns, stretches: stretches)
@@ -244,7 +244,6 @@ struct SettingsFileReader<Settings: SettingsSink> {
         throw foreign
       }
       appRules = app.rules
-      guard settings.takes(app.rules) else { throw .notDecided(app.rules) }
       settings.set(record)
       return
     }

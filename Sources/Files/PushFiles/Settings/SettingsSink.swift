@@ -9,8 +9,6 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   var declaredCount: Int { get }
   mutating func reserveCapacity(users: Int, declared: Int)
 
-  /// Whether settings of such rules are taken.
-  func takes(_ rules: RuleSet) -> Bool
   mutating func set(_ record: SettingsRecord)
   mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void)
   /// Sets the members of stretches of columns, in the order of the rows.
@@ -24,7 +22,7 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   /// asked for.
   var lookup: SettingsIDLookup? { get }
   /// Whether a member may have levels by channel.
-  var hasChannels: Bool { get }
+  var hasPolicies: Bool { get }
   /// A member's levels by channel, as set so far.
   func channels(
     of user: Identifier, in conversation: Identifier
@@ -34,8 +32,6 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
 }
 
 extension FanoutSettings: SettingsSink {
-  func takes(_ rules: RuleSet) -> Bool { true }
-
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>) {
     for stretch in stretches {
       let conversation = columns.conversation(of: stretch)
@@ -52,7 +48,7 @@ extension FanoutSettings: SettingsSink {
   mutating func settle() {}
 
   var lookup: SettingsIDLookup? { nil }
-  var hasChannels: Bool { true }
+  var hasPolicies: Bool { true }
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -74,8 +70,6 @@ final class PackedSettings: SettingsSink {
   var userCount: Int { builder.userCount }
   var declaredCount: Int { builder.declaredCount }
   func reserveCapacity(users: Int, declared: Int) { builder.reserveCapacity(users: users) }
-
-  func takes(_ rules: RuleSet) -> Bool { rules.isDecided }
 
   func set(_ record: SettingsRecord) {
     keepFailure { (builder) throws(FanoutError) in try builder.set(record) }
@@ -100,7 +94,7 @@ final class PackedSettings: SettingsSink {
   }
 
   var lookup: SettingsIDLookup? { builder.lookup }
-  var hasChannels: Bool { builder.hasChannels }
+  var hasPolicies: Bool { builder.hasPolicies }
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {

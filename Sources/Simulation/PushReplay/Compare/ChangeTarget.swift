@@ -104,9 +104,9 @@ struct ChangeTarget {
     var reach = ChangeReach(rooms: rooms.count)
     let (users, fields) = (users, app.rules.fields)
     let (hasUserLevel, hasKindLevels) = (fields.contains(.userLevel), fields.contains(.kindLevels))
-    fanout.update { update in
+    try fanout.update { (update) throws(FanoutError) in
       for room in rooms {
-        let count = update.setLevel(level, of: room) { user, levels in
+        let count = try update.setLevel(level, of: room) { user, levels in
           if let users, !users[Int(user.rawValue)] { return false }
           // Whether the user has a level for all rooms of a kind: E-20, R-10.
           return !onlyUnset

@@ -25,7 +25,7 @@ extension WhatIf {
 
   /// What is wrong with the field or the value of a change, whatever the rules are.
   private var wrongPart: String? {
-    let reasons = Self.ruleSets.map { reason(under: $0) }
+    let reasons = RuleSet.allCases.map { reason(under: $0) }
     guard !reasons.contains(nil), let reason = reasons.first ?? nil, let (key, value) = keyAndValue
     else { return nil }
     guard Self.keys.contains(key) else {
@@ -41,17 +41,14 @@ extension WhatIf {
       : ["true", "false"] + AppSettings.DevicePolicy.allCases.map(\.rawValue) + Self.choices
     let nearest = EditDistance.nearest(to: value, in: values)
     let isChange = nearest.map { value in
-      Self.ruleSets.contains { with(value: value).reason(under: $0) == nil }
+      RuleSet.allCases.contains { with(value: value).reason(under: $0) == nil }
     }
     let advice = isChange == true ? nearest.map { "; did you mean \($0)?" } : nil
     return "no change: \(reason)\(advice ?? "")"
   }
 
-  /// The rule sets by which comparisons decide.
-  private static let ruleSets = RuleSet.allCases.filter(\.isDecided)
-
   /// The values of options that are words.
-  private static let choices: [String] = Self.ruleSets.flatMap(\.options).flatMap { option in
+  private static let choices: [String] = RuleSet.allCases.flatMap(\.options).flatMap { option in
     if case .choice(let allowed, _, _) = option.value { return allowed }
     return []
   }
@@ -62,7 +59,7 @@ extension WhatIf {
     let kinds = ConversationKind.allCases.filter { $0.exists(under: .rongcloud) }
     let fields = ["level", "quietHours"] + kinds.map { "levels.\($0.rawValue)" }
     let app = ["timeZone", "devicePolicy", "advancedPush", "messageNotification", "level"]
-    let options = Self.ruleSets.flatMap { rules in
+    let options = RuleSet.allCases.flatMap { rules in
       AppSettings(rules: rules).optionTexts.map(\.name)
     }
     return ["everyone", "unset"].flatMap { who in fields.map { "\(who).\($0)" } }

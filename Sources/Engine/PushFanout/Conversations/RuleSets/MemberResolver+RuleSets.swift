@@ -8,7 +8,7 @@ extension MemberResolver {
     switch tables.app.rules {
     case .easemob: easemobLevelMask(target)
     case .rongcloud: rongcloudLevelMask(target)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: PackedMember.levelMask
     }
   }
 
@@ -19,7 +19,7 @@ extension MemberResolver {
     switch tables.app.rules {
     case .easemob: applyEasemob(record, of: user, target, to: &overrides)
     case .rongcloud: overrides.member = rongcloudClass(record, of: user, target)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: applyOpen(record, of: user, target, to: &overrides)
     }
   }
 }
@@ -74,7 +74,7 @@ extension MemberResolver {
     }
     let level = record.packed.level
     guard target.kind == .ultraGroup else { return MemberClass(level: level) }
-    let channel = tables.channelSets[record.channels][target.channel] ?? .unset
+    let channel = tables.policies.channels(record.policy)[target.channel] ?? .unset
     if channel.isSet { return MemberClass(channelLevel: channel) }
     return MemberClass(level: coversChannel(target) ? level : 0)
   }

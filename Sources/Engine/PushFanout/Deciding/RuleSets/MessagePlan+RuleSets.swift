@@ -10,7 +10,7 @@ extension MessagePlan {
     switch tables.app.rules {
     case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: plan(open: message, target.kind, tables)
     }
   }
 }
@@ -79,9 +79,9 @@ extension MessagePlan {
     _ tables: Tables
   ) -> RongCloudMessageClass.Fallback {
     if target.kind == .ultraGroup {
-      let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset
+      let channel = tables.policies.channels(target.row.channels)[message.channel] ?? .unset
       if channel.isSet { return RongCloudMessageClass.Fallback(channel, .channelDefault) }
-      let group = NotificationLevel(vendorCode: target.row.level) ?? .unset
+      let group = target.row.notificationLevel
       if group.isSet { return RongCloudMessageClass.Fallback(group, .groupDefault) }
     }
     let app = tables.app.level

@@ -32,7 +32,7 @@ extension Tables {
   private func checkUser(_ user: UInt32, isBuilt: Bool) {
     precondition(
       schedules[Int(user)] < scheduleTable.count, "Tables: user \(user) has no such schedule")
-    devices.checkInvariants(of: user, nameCount: deviceNames.count)
+    devices.checkInvariants(of: user, nameCount: names.count)
     precondition(
       !isBuilt || !packedUsers[Int(user)].hasMute || userMutes[UInt64(user)] != nil,
       "Tables: user \(user) is muted until no instant")
@@ -44,7 +44,7 @@ extension Tables {
       row.count <= row.capacity && Int(row.start) + Int(row.capacity) <= memberUsers.count,
       "Tables: conversation \(index) reaches beyond the members")
     precondition(
-      row.parent <= conversations.count && row.channels < channelSets.count,
+      row.parent <= conversations.count && row.channels < policies.members.count,
       "Tables: conversation \(index) has no such parent or channels")
     for rank in scope.indices(below: Int(row.count)) {
       let slot = Int(row.start) + rank
@@ -71,10 +71,10 @@ extension Tables {
   private func hasOverrides(
     _ packed: PackedMember, of user: UInt32, _ conversation: UInt32, _ row: ConversationRow
   ) -> Bool {
-    let kinds = [packed.hasSince, packed.hasMute, packed.hasChannels]
+    let kinds = [packed.hasSince, packed.hasMute, packed.hasPolicy]
     let key = Self.key(conversation, user)
     if packed.isChanged {
-      let isStored = [memberSinces, memberMutes, memberChannels].map { $0[key] != nil }
+      let isStored = [memberSinces, memberMutes, memberPolicies].map { $0[key] != nil }
       return zip(kinds, isStored).allSatisfy { !$0 || $1 }
     }
     guard packed.hasOverrides else { return true }

@@ -38,7 +38,7 @@ extension Tables {
 
   /// Whether a device in the background counts as offline.
   func isPastGrace(_ device: DeviceRecord, at now: Int64) -> Bool {
-    let since = device.backgroundSince
+    let since = device.seen
     guard since >= 0, since <= now else { return false }
     return now - since >= app.rongcloud.backgroundGraceMilliseconds
   }
@@ -57,11 +57,11 @@ extension Tables {
   func forEachGrace(of user: UInt32, _ body: (Int64) -> Void) {
     guard hasOwnDevices(user) else { return }
     forEachDevice(of: user) { device in
-      guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
+      guard device.state == Device.State.background.ordinal, device.seen >= 0 else {
         return
       }
-      body(device.backgroundSince + app.rongcloud.backgroundGraceMilliseconds)
-      body(device.backgroundSince)
+      body(device.seen + app.rongcloud.backgroundGraceMilliseconds)
+      body(device.seen)
     }
   }
 }
@@ -100,7 +100,7 @@ extension DeviceReader {
   /// Whether a device is in the background, within its grace.
   private func isInGrace(_ record: DeviceRecord, at now: Int64) -> Bool {
     guard record.state == Device.State.background.ordinal else { return false }
-    let since = record.backgroundSince
+    let since = record.seen
     return since < 0 || since > now || now - since < grace
   }
 

@@ -8,7 +8,7 @@ extension RuleSet {
     switch self {
     case .easemob: 0
     case .rongcloud: PackedUser.levelShift(kind: kind.ordinal)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: 0
     }
   }
 }
@@ -22,7 +22,7 @@ extension Tables {
     switch app.rules {
     case .easemob: easemobClass(of: user, packed, at: now, presence)
     case .rongcloud: rongcloudClass(of: user, packed, kind: kind, at: now, presence)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: preconditionFailure("open rules have no user's class")
     }
   }
 
@@ -35,17 +35,18 @@ extension Tables {
     switch app.rules {
     case .easemob: return easemobReach(of: user, presence)
     case .rongcloud: return rongcloudReach(of: user, packed, at: now, presence)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: preconditionFailure("open rules have their own reach")
     }
   }
 
-  /// The reach of an online user without background devices.
+  /// Whether nothing is pushed to an online user without background devices.
   @inline(__always)
-  func onlineReach(of user: UInt32) -> UserClass.Reach {
+  func isUnreached(online user: UInt32) -> Bool {
     switch app.rules {
-    case .easemob: easemobReach(of: user, .foreground)
-    case .rongcloud: rongcloudReach(of: user, packedUsers[Int(user)], at: 0, .foreground)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .easemob: easemobReach(of: user, .foreground) == .online
+    case .rongcloud:
+      rongcloudReach(of: user, packedUsers[Int(user)], at: 0, .foreground) == .online
+    case .open: true  // O-31
     }
   }
 
@@ -56,7 +57,10 @@ extension Tables {
       let packed = packedUsers[Int(user)]
       if packed.hasMute { body(mute(of: user, packed)) }
     case .rongcloud: forEachGrace(of: user, body)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open:
+      let packed = packedUsers[Int(user)]
+      if packed.hasMute { body(mute(of: user, packed)) }
+      forEachStaleness(of: user, body)
     }
   }
 
@@ -74,7 +78,7 @@ extension DeviceReader {
     case .easemob: try forEachEasemobTarget(of: user, filter, body)
     case .rongcloud:
       try forEachRongCloudTarget(of: user, isLocal: action == .local, at: now, body)
-    case .open: preconditionFailure(RuleSet.openIsRefused)
+    case .open: try forEachOpenTarget(of: user, body)
     }
   }
 }

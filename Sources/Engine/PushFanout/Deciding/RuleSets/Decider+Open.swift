@@ -1,0 +1,181 @@
+internal import Algorithms
+internal import PushModel
+
+/// What a message says of single users by open rules (O-1, O-15).
+struct OpenMessage {
+  let messageClass: OpenMessageClass
+  private var mentioned: Set<UInt32> = []
+  private var repliedTo: UInt32?
+  /// Members' policies with a mentioned role.
+  private var roles: Set<UInt32> = []
+  /// The sender's and the keywords' names, where anyone has them.
+  private var sender: UInt32?
+  private var keywords: Set<UInt32> = []
+
+  init(_ message: borrowing Message, _ tables: borrowing Tables) {
+    messageClass = OpenMessageClass(
+      force: message.force ?? false, mentionsEveryone: message.mentionsAll ?? false)
+    if let ids = message.mentions {
+      for id in ids { if let user = tables.userIDs.index(of: id) { mentioned.insert(user) } }
+    }
+    if !tables.nameLists.isEmpty, let id = message.sender { sender = tables.names.index(of: id) }
+    guard message.hasRareFields else { return }
+    repliedTo = message.replyToUser.flatMap { tables.userIDs.index(of: $0) }
+    if let names = message.mentionsRoles { roles = tables.policies.members(withRoles: names) }
+    if !tables.nameLists.isEmpty, let text = message.text { keywords = tables.keywords(in: text) }
+  }
+
+  /// The classes for a user, but those of the conversation; nil if the user blocks the sender.
+  func classes(
+    for user: UInt32, _ record: MemberRecord, _ tables: borrowing Tables
+  ) -> MessageClasses? {
+    var classes = messageClass.classes
+    if mentioned.contains(user) { classes.insert(.mentionsMe) }
+    if repliedTo == user { classes.insert(.reply) }
+    if !roles.isEmpty, roles.contains(record.policyIndex) { classes.insert(.role) }
+    guard sender != nil || !keywords.isEmpty, let list = tables.nameLists.list(of: user) else {
+      return classes
+    }
+    if let sender {
+      if list.blocked.contains(sender) { return nil }
+      if list.important.contains(sender) { classes.insert(.sender) }
+    }
+    if list.keywords.contains(where: { keywords.contains($0.tokens) }) { classes.insert(.keyword) }
+    return classes
+  }
+
+  /// Calls `body` with the rank of each member for whom the message may have other classes than for
+  /// most, perhaps repeatedly.
+  ///
+  /// - Complexity: O((mentions + holders of a name) log members); O(members) for roles and for
+  ///   names that more users have.
+  func forEachNamed(
+    _ target: borrowing ConversationTarget, _ tables: Tables, _ body: (Int) -> Void
+  ) {
+    let row = target.memberRow
+    func name(_ user: UInt32) { if let rank = tables.rank(of: user, in: row) { body(rank) } }
+    mentioned.forEach(name)
+    if let repliedTo { name(repliedTo) }
+    if !roles.isEmpty {
+      var rank = 0
+      tables.forEachMember(of: target.members) { _, record in
+        if roles.contains(record.policyIndex) { body(rank) }
+        rank += 1
+      }
+    }
+    var names = Array(keywords)
+    if let sender { names.append(sender) }
+    var left = Int(row.count)
+    for index in names {
+      tables.nameLists.forEachHolder(of: index) { user in
+        name(user)
+        left -= 1
+        return left > 0
+      }
+    }
+    if left > 0 { return }
+    tables.memberUsers.forEachChunkElement(row.range) { rank, user in
+      if tables.nameLists.has(user) { body(rank) }
+    }
+  }
+}
+
+extension MessagePlan {
+  /// Lines 1 and 2 of open rules' procedure, but for blocked senders.
+  mutating func plan(
+    open message: borrowing Message, _ kind: ConversationKind, _ tables: borrowing Tables
+  ) {
+    if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
+    if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
+    let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
+    if age > tables.app.open.expireSeconds * 1000 {  // O-22
+      return uniform = Outcome(.suppress, .expired)
+    }
+    let open = OpenMessage(message, tables)
+    messageClass = open.messageClass.index
+    namedClass = messageClass
+    self.open = open
+  }
+}
+
+extension Decider {
+  /// Looks up whom the message names.
+  func addNamed(
+    _ message: OpenMessage, _ target: borrowing ConversationTarget, _ sender: Int,
+    _ storage: AnswerStorage
+  ) {
+    message.forEachNamed(target, version.tables) { if $0 != sender { storage.add($0) } }
+    storage.sortRanks()
+  }
+
+  /// Decides these members one by one, and those of ``OpenStates/others``.
+  func correct(
+    _ count: Int, _ message: OpenMessage, _ target: ConversationTarget,
+    _ result: inout FanoutResult
+  ) {
+    let storage = result.storage
+    var states: [(rank: Int, state: UInt8)] = []
+    for index in 0..<count {
+      states.append(unsafe (Int(storage.ranks[index]), storage.states[index]))
+    }
+    if unsafe storage.histogram[Int(OpenStates.others)] > 0,
+      let all = unsafe result.memberStates()
+    {
+      for rank in 0..<result.memberCount
+      where unsafe all[rank] == OpenStates.others && rank != result.sender {
+        states.append((rank, OpenStates.others))
+      }
+      states = states.sorted { $0.rank < $1.rank }.uniqued { $0.rank }.map { $0 }
+    }
+    let resolver = MemberResolver(version)
+    for (rank, state) in states {
+      let code = resolver.openCode(ofRank: rank, message, target, at: result.instant)
+      if unsafe code == storage.codes[Int(state)] { continue }
+      storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
+    }
+  }
+}
+
+extension EngineVersion {
+  /// What is decided for a message of certain classes, to a user with one offline device (O-43).
+  ///
+  /// - Parameter classes: nil for the class that a message has in the conversation.
+  /// - Returns: nil if the user is no recipient.
+  func openDecision(
+    ofClasses classes: MessageClasses?, for user: UInt32, in conversation: Identifier, at: Instant
+  ) -> Decision? {
+    guard let index = tables.conversationIDs.index(of: conversation) else { return nil }
+    let target = ConversationTarget(index, channel: "", tables)
+    guard let rank = tables.rank(of: user, in: target.memberRow) else { return nil }
+    if target.kind == .room { return Decision(Outcome(.suppress, .chatRoom), devices: []) }
+    let (resolver, now) = (MemberResolver(self), at.milliseconds)
+    let overrides = resolver.overrides(of: user, rank: rank, target)
+    if overrides.since > now || tables.isRefused(user) { return nil }
+    let member = resolver.openClass(of: user, overrides, at: now, reach: .device)
+    let outcome = member.outcome(
+      ofAll: classes ?? member.classes([]), tables.openQuiet(of: user, at: now), force: false)
+    return Decision(outcome, devices: outcome.action == .push ? [Device.default.id] : [])
+  }
+}
+
+extension MemberResolver {
+  /// The code of a message for a member; 0 for no recipient.
+  ///
+  /// - Parameter reach: as for ``openClass(of:_:at:reach:)``.
+  func openCode(
+    ofRank rank: Int, _ message: OpenMessage, _ target: ConversationTarget, at now: Int64,
+    reach: OpenMemberClass.Reach? = nil
+  ) -> UInt8 {
+    let row = target.memberRow
+    let slot = Int(row.start) + rank
+    let user = tables.memberUsers[slot]
+    let record = tables.record(at: slot, target.members, row)
+    let overrides = overrides(of: user, record, target)
+    guard let classes = message.classes(for: user, record, tables) else {
+      let isRecipient = overrides.since <= now && !tables.isRefused(user)
+      return isRecipient ? Outcome(.suppress, .senderBlocked).code : 0
+    }
+    return openCode(
+      of: user, overrides, classes, force: message.messageClass.force, at: now, reach: reach)
+  }
+}

@@ -1,0 +1,221 @@
+internal import PushModel
+
+/// What a decision by open rules depends on of a member at an instant, except quiet hours and what
+/// only a few messages have.
+struct OpenMemberClass: BitwiseCopyable, Hashable {
+  /// How the user's devices can be reached (O-31).
+  enum Reach: UInt32 {
+    case device, noToken, kicked, loggedOut, online
+  }
+
+  /// The class that a message has in a conversation, for a member (O-1).
+  enum Base: UInt32 {
+    case none, plain, thread, `private`
+  }
+
+  /// Which mute of the conversation runs.
+  enum Mute: UInt32 {
+    case none, conversation, thread
+  }
+
+  /// Bits 0-8 hold the level, 9-11 its scope, 12-13 ``Base``, 14-16 ``Reach``, 17-18 ``Mute``, then
+  /// one bit each whether the user's mute runs, the member is important and the user allows force,
+  /// and 22-30 what passes mutes.
+  private(set) var bits: UInt32
+
+  private static let scopes: [Scope] = [
+    .thread, .conversation, .user, .conversationDefault, .appDefault, .default,
+  ]
+  private static let userMuteBit: UInt32 = 1 << 19
+  private static let importantBit: UInt32 = 1 << 20
+  private static let forceBit: UInt32 = 1 << 21
+
+  /// A member without mutes, whose user has a device.
+  init(level: MessageClasses, scope: Scope, base: Base, isImportant: Bool, allowsForce: Bool) {
+    bits = UInt32(level.rawValue) | UInt32(Self.scopes.firstIndex(of: scope) ?? 0) << 9
+    bits |= base.rawValue << 12
+    bits |= (isImportant ? Self.importantBit : 0) | (allowsForce ? Self.forceBit : 0)
+  }
+
+  /// Anyone online: nothing else matters.
+  static let online = {
+    var value = OpenMemberClass(
+      level: [], scope: .default, base: .plain, isImportant: false, allowsForce: false)
+    value.bits |= Reach.online.rawValue << 14
+    return value
+  }()
+
+  /// The member at an instant.
+  ///
+  /// - Parameter allowed: what passes the user's mutes.
+  func with(
+    _ reach: Reach, _ mute: Mute, isUserMuted: Bool, allowed: MessageClasses
+  ) -> OpenMemberClass {
+    if reach == .online { return .online }
+    var value = self
+    let isUserMuted = isUserMuted && !isImportant  // O-41
+    value.bits |= reach.rawValue << 14 | mute.rawValue << 17 | (isUserMuted ? Self.userMuteBit : 0)
+    if isUserMuted || mute != .none { value.bits |= UInt32(allowed.rawValue) << 22 }
+    return value
+  }
+
+  private var level: MessageClasses { MessageClasses(rawValue: UInt16(bits & 0x1FF)) }
+  private var scope: Scope { Self.scopes[Int(bits >> 9 & 7)] }
+  private var base: MessageClasses {
+    switch Base(rawValue: bits >> 12 & 3) {
+    case .plain: .plain
+    case .thread: .thread
+    case .private: .private
+    case .none?, nil: []
+    }
+  }
+  var reach: Reach { Reach(rawValue: bits >> 14 & 7) ?? .device }
+  private var mute: Mute { Mute(rawValue: bits >> 17 & 3) ?? .none }
+  private var isUserMuted: Bool { bits & Self.userMuteBit != 0 }
+  private var isImportant: Bool { bits & Self.importantBit != 0 }
+  private var allowsForce: Bool { bits & Self.forceBit != 0 }
+  private var allowed: MessageClasses { MessageClasses(rawValue: UInt16(bits >> 22 & 0x1FF)) }
+
+  /// All classes of a message (O-1).
+  ///
+  /// - Parameter more: those that do not come from the conversation.
+  func classes(_ more: MessageClasses) -> MessageClasses {
+    let takesPlain = !more.isDisjoint(with: [.mentionsMe, .role, .mentionsEveryone])
+    return takesPlain && base == .plain ? more : more.union(base)
+  }
+
+  /// Open rules' procedure from line 3 on (open-rules.md §5).
+  ///
+  /// - Parameter more: the message's classes for the member, but those of the conversation.
+  func outcome(_ more: MessageClasses, _ quiet: OpenQuiet?, force: Bool) -> Outcome {
+    outcome(ofAll: classes(more), quiet, force: force)
+  }
+
+  /// The same for all classes of a message.
+  func outcome(ofAll classes: MessageClasses, _ quiet: OpenQuiet?, force: Bool) -> Outcome {
+    // 3
+    if reach == .online { return Outcome(.suppress, .online) }
+    // 4
+    if classes.isEmpty { return Outcome(.suppress, .notFollowing) }
+    // 5
+    if classes.isDisjoint(with: level) {
+      return Outcome(.suppress, level.isEmpty ? .levelNone : .levelExcludes, scope)
+    }
+    // 6
+    var forced = false
+    if let stop = gate(classes, quiet) {
+      guard force, allowsForce else { return stop }  // O-40
+      forced = true
+    }
+    // 7
+    switch reach {
+    case .noToken: return Outcome(.suppress, .noToken)
+    case .kicked: return Outcome(.suppress, .kicked)
+    case .loggedOut: return Outcome(.suppress, .loggedOut)
+    case .device, .online: break
+    }
+    // 8
+    return Outcome(.push, forced ? .forced : .allowed, scope)
+  }
+
+  /// The first gate after which nothing of the message remains (O-13).
+  private func gate(_ classes: MessageClasses, _ quiet: OpenQuiet?) -> Outcome? {
+    var left = classes.intersection(level)
+    if mute != .none {
+      left.formIntersection(allowed)
+      if left.isEmpty {
+        return Outcome(.suppress, .muted, mute == .thread ? .thread : .conversation)
+      }
+    }
+    if isUserMuted {
+      left.formIntersection(allowed)
+      if left.isEmpty { return Outcome(.suppress, .muted, .user) }
+    }
+    if let quiet, !isImportant {
+      left.formIntersection(quiet.allowed)
+      if left.isEmpty { return Outcome(.suppress, .quietHours, quiet.scope) }
+    }
+    return nil
+  }
+}
+
+/// The windows that a user is inside, by what they let through and whose they are.
+struct OpenQuiet: BitwiseCopyable, Hashable {
+  /// Bits 0-8 hold what is let through, bit 9 whether the windows are the app's.
+  let bits: UInt16
+
+  static let count = 1 << 10
+
+  init(_ level: NotificationLevel, areApps: Bool) {
+    bits = level.mask.rawValue | (areApps ? 1 << 9 : 0)
+  }
+
+  var allowed: MessageClasses { MessageClasses(rawValue: bits & 0x1FF) }
+  var scope: Scope { bits >> 9 == 0 ? .user : .appDefault }
+}
+
+/// What a message to a whole conversation contributes to outcomes.
+struct OpenMessageClass {
+  /// 0 ..< 4.
+  let index: Int
+
+  static let count = 4
+  static let all = (0..<count).map { OpenMessageClass(index: $0) }
+
+  init(index: Int) { self.index = index }
+
+  init(force: Bool, mentionsEveryone: Bool) { index = (force ? 1 : 0) | (mentionsEveryone ? 2 : 0) }
+
+  var force: Bool { index & 1 != 0 }
+  var classes: MessageClasses { index & 2 != 0 ? .mentionsEveryone : [] }
+}
+
+/// What a member's class depends on of a conversation (O-1, O-3).
+struct OpenPlace {
+  private let isThread: Bool
+  /// For a member without a record in the thread.
+  private let base: OpenMemberClass.Base
+  private let level: MessageClasses
+  private let scope: Scope
+
+  /// - Parameter members: the conversation, or a thread's parent.
+  init(_ kind: ConversationKind, _ members: borrowing ConversationRow, _ app: borrowing AppSettings)
+  {
+    isThread = kind == .thread
+    if ConversationKind(ordinal: Int(members.kind)) == .private {
+      base = .private
+    } else {
+      base = !isThread || app.open.threadPlain == .everyone ? .plain : .none  // O-21
+    }
+    let own = members.notificationLevel
+    if own.isSet {
+      (level, scope) = (own.mask, .conversationDefault)
+    } else {
+      (level, scope) = app.level.isSet ? (app.level.mask, .appDefault) : (.all, .default)
+    }
+  }
+
+  /// - Parameter own: of the record in the thread; nil for none.
+  func memberClass(
+    _ user: UserPolicy, _ member: MemberPolicy.Traits, own: MemberPolicy.Traits? = nil
+  ) -> OpenMemberClass {
+    var base = base
+    if isThread, base != .private, let own, own.isFollowing ?? true { base = .thread }
+    let level: (MessageClasses, Scope)
+    if let own, own.level.isSet {
+      level = (own.level.mask, .thread)
+    } else if member.level.isSet {
+      level = (member.level.mask, .conversation)
+    } else {
+      level = user.level.isSet ? (user.level.mask, .user) : (self.level, scope)
+    }
+    return OpenMemberClass(
+      level: level.0, scope: level.1, base: base,
+      isImportant: member.isImportant || own?.isImportant ?? false, allowsForce: user.allowForce)
+  }
+}
+
+extension MemberPolicy.Traits {
+  /// Whether the record, of a thread, lifts the conversation's mute (O-41).
+  var liftsMute: Bool { level.isSet || isFollowing == true }
+}

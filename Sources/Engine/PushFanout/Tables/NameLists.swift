@@ -1,0 +1,136 @@
+internal import PushModel
+
+/// A user's keywords and senders, and who has which: names are indices in ``Tables/names``.
+///
+/// A user's list is a head, then the names. Changed lists and holders stay, unread, until the tables
+/// are made again.
+struct NameLists {
+  /// A list's head: how many names of each kind follow.
+  private struct Head {
+    static let size = 3
+
+    var keywords: Int
+    var important: Int
+    var blocked: Int
+
+    /// How many indices follow.
+    var count: Int { 2 * keywords + important + blocked }
+  }
+
+  /// A user who has a name, after earlier ones.
+  struct Holder: BitwiseCopyable {
+    var user: UInt32
+    /// The index plus 1 of the holder before; 0 for none.
+    var before: UInt32
+  }
+
+  /// Heads, each followed by two names a keyword, as written and as its tokens, and one a sender.
+  private(set) var names: PagedTable<UInt32>
+  /// By user, where the list begins.
+  private(set) var starts: PagedMap
+  private(set) var holders: PagedTable<Holder>
+  /// By name, the last holder's index plus 1.
+  private(set) var lastHolders: PagedMap
+
+  init<Visitor: TableVisitor & ~Copyable>(
+    _ other: NameLists?, _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    names = try visitor.visit(other?.names, .nameLists)
+    starts = try visitor.visit(other?.starts, .nameListStarts)
+    holders = try visitor.visit(other?.holders, .nameHolders)
+    lastHolders = try visitor.visit(other?.lastHolders, .lastNameHolders)
+  }
+
+  var isEmpty: Bool { starts.count == 0 }
+  func has(_ user: UInt32) -> Bool { starts[UInt64(user)] != nil }
+  var byteCount: Int { names.count * 4 + holders.count * 8 }
+
+  /// The names of a user's list.
+  struct List {
+    /// As written, and as tokens.
+    var keywords: [(written: UInt32, tokens: UInt32)] = []
+    var important: [UInt32] = []
+    var blocked: [UInt32] = []
+
+    var isEmpty: Bool { keywords.isEmpty && important.isEmpty && blocked.isEmpty }
+    /// By which a holder is found.
+    fileprivate var keys: [UInt32] { keywords.map(\.tokens) + important + blocked }
+  }
+
+  func list(of user: UInt32) -> List? {
+    guard let start = starts[UInt64(user)] else { return nil }
+    var index = Int(start)
+    let head = head(at: index)
+    index += Head.size
+    func next() -> UInt32 {
+      defer { index += 1 }
+      return names[index]
+    }
+    var list = List()
+    list.keywords = (0..<head.keywords).map { _ in (written: next(), tokens: next()) }
+    list.important = (0..<head.important).map { _ in next() }
+    list.blocked = (0..<head.blocked).map { _ in next() }
+    return list
+  }
+
+  /// - Returns: false if there are too many names.
+  mutating func set(_ list: List, of user: UInt32, limit: Int, _ store: PageStore) -> Bool {
+    let before = self.list(of: user)
+    if list.isEmpty {
+      if before != nil { starts.remove(UInt64(user), store) }
+      return true
+    }
+    let counts = [list.keywords.count, list.important.count, list.blocked.count]
+    let known = Set(before?.keys ?? [])
+    let new = Set(list.keys).subtracting(known)
+    let size = Head.size + counts.reduce(0, +) + counts[0]
+    guard names.count + size < limit, holders.count + new.count < limit else { return false }
+    starts.set(UInt64(user), Int64(names.count), store)
+    for count in counts { names.append(UInt32(count), store) }
+    for (written, tokens) in list.keywords {
+      names.append(written, store)
+      names.append(tokens, store)
+    }
+    for name in list.important + list.blocked { names.append(name, store) }
+    for name in new.sorted() {
+      let last = lastHolders[UInt64(name)] ?? 0
+      holders.append(Holder(user: user, before: UInt32(last)), store)
+      lastHolders.set(UInt64(name), Int64(holders.count), store)
+    }
+    return true
+  }
+
+  /// Calls `body` with users who have a name, or had it, perhaps repeatedly, until it returns false.
+  func forEachHolder(of name: UInt32, _ body: (UInt32) -> Bool) {
+    var next = UInt32(lastHolders[UInt64(name)] ?? 0)
+    while next > 0 {
+      let holder = holders[Int(next) - 1]
+      if !body(holder.user) { return }
+      next = holder.before
+    }
+  }
+
+  private func head(at index: Int) -> Head {
+    Head(
+      keywords: Int(names[index]), important: Int(names[index + 1]),
+      blocked: Int(names[index + 2]))
+  }
+
+  /// Whether the lists of ``starts``' slots are within the tables, and names below a count.
+  func areRight(slots range: Range<Int>, nameCount: Int) -> Bool {
+    range.allSatisfy { index in
+      let slot = starts.slots[index]
+      if slot.key == 0 { return true }
+      let first = Int(slot.value) + Head.size
+      guard first <= names.count else { return false }
+      let count = head(at: Int(slot.value)).count
+      return first + count <= names.count
+        && (first..<first + count).allSatisfy { names[$0] < nameCount }
+    }
+  }
+
+  /// Whether holders come after those before them.
+  func areRight(holders range: Range<Int>) -> Bool {
+    range.allSatisfy { holders[$0].before <= $0 }
+  }
+}

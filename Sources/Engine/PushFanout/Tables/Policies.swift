@@ -1,0 +1,124 @@
+internal import PushModel
+internal import QuietTime
+
+/// Settings of a user that only open rules have, beside quiet hours and lists, with the level.
+struct UserPolicy: Hashable, Sendable {
+  var level = NotificationLevel.unset
+  /// What passes the user's mutes (O-10).
+  var mutedAllow: MessageClasses = []
+  var allowForce = true
+}
+
+/// Settings of a member of which few are distinct.
+struct MemberPolicy: Hashable, Sendable {
+  var traits = Traits()
+  var roles: [Identifier] = []
+  var channels: [Identifier: NotificationLevel] = [:]
+
+  struct Traits: BitwiseCopyable, Hashable, Sendable {
+    /// Unset where ``PackedMember`` has the level.
+    var level = NotificationLevel.unset
+    var isImportant = false
+    /// Nil if not written.
+    var isFollowing: Bool?
+  }
+}
+
+/// The policies of users, members and conversations, by number.
+///
+/// The first of users and of members have the levels of vendors, by their codes.
+struct Policies: Sendable {
+  private(set) var users = InternedList(UserPolicy())
+  /// Those of conversations have channels only.
+  private(set) var members = InternedList(MemberPolicy())
+  /// Those of ``members``, without references.
+  private(set) var traits = [MemberPolicy.Traits()]
+
+  /// Whether settings have fields that only open rules have. Never false again, as values stay.
+  var hasOpen = false
+
+  init() {
+    for level in NotificationLevel.ofVendors {
+      _ = insert(UserPolicy(level: level))
+      _ = insert(MemberPolicy(traits: .init(level: level)))
+    }
+  }
+
+  mutating func insert(_ policy: UserPolicy) -> UInt32 { users.insert(policy) }
+
+  mutating func insert(_ policy: MemberPolicy) -> UInt32 {
+    let index = members.insert(policy)
+    if index == traits.count { traits.append(policy.traits) }
+    return index
+  }
+
+  /// The number of the policy of settings; nil if they have no more than a vendor's level.
+  mutating func insert(_ user: borrowing UserSettings) -> UInt32? {
+    if user.level.isOfVendor, user.mutedAllow.isEmpty, user.allowForce { return nil }
+    hasOpen = true
+    return insert(
+      UserPolicy(level: user.level, mutedAllow: user.mutedAllow, allowForce: user.allowForce))
+  }
+
+  mutating func insert(_ member: borrowing MemberSettings) -> UInt32? {
+    let (level, _, isImportant, isFollowing, _, channels, roles) = member.fields
+    let hasOpen = !level.isOfVendor || isImportant || isFollowing != nil || !roles.isEmpty
+    if !hasOpen && channels.isEmpty { return nil }
+    if hasOpen { self.hasOpen = true }
+    return insert(
+      MemberPolicy(
+        traits: MemberPolicy.Traits(
+          level: hasOpen ? level : .unset, isImportant: isImportant, isFollowing: isFollowing),
+        roles: roles, channels: channels))
+  }
+
+  mutating func insert(_ channels: [Identifier: NotificationLevel]) -> UInt32 {
+    insert(MemberPolicy(channels: channels))
+  }
+
+  func channels(_ index: UInt32) -> [Identifier: NotificationLevel] { members[index].channels }
+
+  /// The numbers of members' policies with one of these roles.
+  func members(withRoles roles: [Identifier]) -> Set<UInt32> {
+    let wanted = Set(roles)
+    let found = members.values.indices.filter { !wanted.isDisjoint(with: members.values[$0].roles) }
+    return Set(found.map { UInt32($0) })
+  }
+}
+
+extension MemberRecord {
+  /// The index in ``Policies/members``.
+  var policyIndex: UInt32 { packed.hasPolicy ? policy : UInt32(packed.level) }
+}
+
+extension Tables {
+  func settings(_ packed: PackedUser, _ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
+    var user = packed.settings(quiet, mutedUntil: mutedUntil)
+    guard let index = packed.policy else { return user }
+    let policy = policies.users[index]
+    user.level = policy.level
+    user.mutedAllow = policy.mutedAllow
+    user.allowForce = policy.allowForce
+    return user
+  }
+
+  func member(_ record: MemberRecord) -> MemberSettings {
+    var member = MemberSettings(
+      level: .unset, mutedUntil: Instant(milliseconds: record.mutedUntil),
+      since: Instant(milliseconds: record.since))
+    let packed = record.packed
+    if !packed.hasPolicy, let level = NotificationLevel(vendorCode: packed.level) {
+      member.level = level
+      return member
+    }
+    let policy = policies.members[record.policyIndex]
+    member.level =
+      packed.hasPolicy && packed.level > 0
+      ? NotificationLevel(vendorCode: packed.level) ?? .unset : policy.traits.level
+    member.channels = policy.channels
+    member.isImportant = policy.traits.isImportant
+    member.isFollowing = policy.traits.isFollowing
+    member.roles = policy.roles
+    return member
+  }
+}
