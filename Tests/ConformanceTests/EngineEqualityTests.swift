@@ -91,10 +91,13 @@ import Testing
       }
       let dependence = try! NextChangeSolver(
         app: test.settings.app, user: test.settings.user(index), records: records)
-      let expected = dependence.nextChange(after: message.at) { at -> Decision? in
+      let expected = dependence.nextChange(after: message.at) { at -> Outcome? in
+        if test.settings.app.rules == .open {
+          return evaluator.openDecision(ofClasses: nil, for: user, in: id, at: at)
+        }
         var plain = Message(id: "plain", conversation: id, at: at)
         plain.channel = message.channel
-        return evaluator.decide(plain, for: user)
+        return evaluator.decide(plain, for: user)?.outcome
       }
       let found: Instant?
       do throws(FanoutError) {

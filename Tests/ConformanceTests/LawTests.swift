@@ -15,7 +15,8 @@ import Testing
   }
 
   private func label(_ world: Int) -> String {
-    "seed \(Self.seeds[world / 2]), \(RuleSet.allCases[world % 2].rawValue)"
+    let rules = RuleSet.allCases
+    return "seed \(Self.seeds[world / rules.count]), \(rules[world % rules.count].rawValue)"
   }
 
   @Test func theWorldsAreNotEmpty() {

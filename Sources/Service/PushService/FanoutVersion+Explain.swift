@@ -22,7 +22,10 @@ extension FanoutVersion {
     var settings = FanoutSettings()
     for record in records(of: user, in: message.conversation) { settings.set(record) }
     // As for the decision, they are none.
-    if zone != nil { settings.updateUser(user) { ($0.quietHours, $0.timeZone) = (nil, nil) } }
+    if zone != nil {
+      let none: QuietHours? = settings.app.quietHours == nil ? nil : .windows(.none)
+      settings.updateUser(user) { ($0.quietHours, $0.timeZone) = (none, nil) }
+    }
     let quiet = quietZone(of: user)
     var reference = ReferenceEvaluator(settings) { name, instant in
       // Quiet hours that are off have no zone in the engine, but a local time is shown.

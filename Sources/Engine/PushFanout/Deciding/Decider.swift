@@ -247,10 +247,11 @@ struct Decider {
 
   // MARK: One user
 
+  /// - Parameter seenAt: the instant whose presence counts, by open rules; nil for the message's.
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   static func decide(
-    _ message: Message, for user: UInt32, _ version: EngineVersion
+    _ message: Message, for user: UInt32, _ version: EngineVersion, presenceAt seenAt: Instant? = nil
   ) -> Outcome? {
     let tables = version.tables
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
@@ -267,7 +268,10 @@ struct Decider {
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
     if let open = plan.open {
-      return Outcome(code: resolver.openCode(ofRank: rank, open, target, at: now))
+      let reach = seenAt.map {
+        tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
+      }
+      return Outcome(code: resolver.openCode(ofRank: rank, open, target, at: now, reach: reach))
     }
     let value = tables.userClass(of: user, kind: target.kind, at: now)
     var isNamed = false

@@ -52,7 +52,7 @@ extension FanoutVersion {
   /// The decisions for a message, were it sent at any instant from its own up to `end`: the first at
   /// the message's instant, then one at each instant from which on there is another.
   ///
-  /// How long before the decision it was sent stays (`Message.sentAt`).
+  /// How long before the decision it was sent stays (`Message.sentAt`), and so does presence (O-30).
   ///
   /// - Throws: as `Fanout.nextChange(for:in:channel:after:)`.
   /// - Complexity: O(transitions of the user's quiet hours in that time), each a decision for one
@@ -70,7 +70,7 @@ extension FanoutVersion {
       later.sentAt = age.map {
         Instant(milliseconds: min(next.milliseconds - $0, Instant.maximumMilliseconds))
       }
-      let decision = engineVersion.decision(later, for: userIndex)
+      let decision = engineVersion.decision(later, for: userIndex, presenceAt: message.at)
       if decision != found[found.count - 1].decision {
         found.append((at: next, decision: decision))
       }

@@ -72,8 +72,13 @@ public struct FanoutVersion: Sendable {
 }
 
 extension EngineVersion {
-  func decision(_ message: Message, for user: UInt32) -> Decision? {
-    guard let outcome = Decider.decide(message, for: user, self) else { return nil }
+  /// - Parameter seenAt: as for ``Decider/decide(_:for:_:presenceAt:)``.
+  func decision(
+    _ message: Message, for user: UInt32, presenceAt seenAt: Instant? = nil
+  ) -> Decision? {
+    guard let outcome = Decider.decide(message, for: user, self, presenceAt: seenAt) else {
+      return nil
+    }
     let filter = message.filter ?? message.ext.filter
     let targets = deviceReader.targets(
       of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)

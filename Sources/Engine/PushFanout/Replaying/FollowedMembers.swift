@@ -305,7 +305,7 @@ private func forEachDifference(_ one: [UInt8], _ other: [UInt8], _ body: (Int) -
 ///
 /// - Memory: 8 bytes a member.
 struct HeldPushes {
-  private static let codeShift: Int64 = 128
+  private static let codeShift: Int64 = 256
   private static let none: Int64 = -1
 
   /// Each member's instant and code, as a key of ``sums``.

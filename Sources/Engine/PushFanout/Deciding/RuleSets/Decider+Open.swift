@@ -147,10 +147,10 @@ extension EngineVersion {
     guard let index = tables.conversationIDs.index(of: conversation) else { return nil }
     let target = ConversationTarget(index, channel: "", tables)
     guard let rank = tables.rank(of: user, in: target.memberRow) else { return nil }
-    if target.kind == .room { return Decision(Outcome(.suppress, .chatRoom), devices: []) }
     let (resolver, now) = (MemberResolver(self), at.milliseconds)
     let overrides = resolver.overrides(of: user, rank: rank, target)
     if overrides.since > now || tables.isRefused(user) { return nil }
+    if target.kind == .room { return Decision(Outcome(.suppress, .chatRoom), devices: []) }
     let member = resolver.openClass(of: user, overrides, at: now, reach: .device)
     let outcome = member.outcome(
       ofAll: classes ?? member.classes([]), tables.openQuiet(of: user, at: now), force: false)
