@@ -43,7 +43,12 @@ import Testing
     // What was compared holds every step that the rules have.
     #expect(reasons.count >= (rules == .easemob ? 13 : 12), "\(reasons)")
     let all =
-      rules == .easemob
+      rules == .open
+      ? [
+        "O-4", "O-22", "O-15", "O-30, O-31", "O-1", "O-2, O-3", "O-10, O-41", "O-41", "O-10",
+        "O-11", "O-11 to O-13", "O-31", "O-40",
+      ]
+      : rules == .easemob
       ? [
         "E-9", "E-48", "E-50", "E-20, E-42", "E-22, E-35, E-63", "E-23, E-35", "E-41a", "E-21",
         "E-46 to E-48", "E-66, E-68", "E-69", "E-21, E-30 to E-36",
@@ -95,6 +100,12 @@ import Testing
       "all messages, set by the user for the conversation",
       "mentions only, set by the user for the conversation", "no message, set by the user for the",
     ]
+    let open = [
+      "conversation: a thread of ", "blocked senders: the sender is none", " is one",
+      "; not seen lately: ", "none: the recipient does not follow the thread", "keyword",
+      "this thread until", "lifted in this thread", "; passes: ", "; the message is forced (O-40)",
+      "the user's mute and quiet hours are passed over", "mute: not set",
+    ]
     let easemob = [
       "conversation: a thread of ", "delivery: also to", "delivery: only to", "body: a command",
       "which pushes too (pushTransparent)", "set, but the message is forced", "just sent; ",
@@ -126,6 +137,7 @@ import Testing
       "the group's default", "the app's default", "mentions of the user only",
       "mentions of everyone only",
     ]
+    if rules == .open { return open }
     return all + (rules == .easemob ? easemob : rongcloud)
   }
 

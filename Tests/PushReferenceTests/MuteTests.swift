@@ -155,7 +155,7 @@ import Testing
 
   @Test func doNotExistEverywhere() {
     let until = at("2024-06-03T09:00:00Z")
-    for rules in RuleSet.allCases {
+    for rules in RuleSet.vendors {
       var world = World(app: AppSettings(rules: rules, advancedPush: rules == .rongcloud))  // E-9
       world.user.mutedUntil = until
       world.member = MemberSettings(mutedUntil: until)

@@ -9,7 +9,7 @@ struct Draws {
   enum Stream: UInt64 {
     case zone = 1
     case user, room, core, others, member, muter, burst, mention, presence, session
-    case home, away, day, join, visit, change, text, reply
+    case home, away, day, join, visit, change, text, reply, week
   }
 
   private var numbers: SplitMix64

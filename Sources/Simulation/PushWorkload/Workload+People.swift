@@ -20,8 +20,10 @@ struct WorkloadUser {
   var window: QuietWindow?
   /// The whole day is silent.
   var isSilent = false
-  /// RongCloud's: the window lets mentions through.
+  /// RongCloud's and open rules': the window lets mentions through.
   var quietLetsMentions = false
+  /// Open rules': the window is that of working days.
+  var hasWeekend = false
   var level = NotificationLevel.unset
   var isAndroid = false
   var hasToken = true
@@ -59,6 +61,9 @@ extension WorkloadUser {
     } else if level < options.people.mentionLevelShare + options.people.noneLevelShare {
       self.level = .blocked
     }
+    self.level = options.level(self.level)
+    var week = Draws(options.seed, .week, UInt64(user))
+    hasWeekend = week.isBelow(options.people.quietWeekdayShare)
   }
 
   /// A user's window, which comes first.
@@ -94,6 +99,13 @@ extension WorkloadUser {
   ) -> QuietWindow {
     let (step, start, length) = window(people, &draws)
     return rounded(step, start, length)
+  }
+}
+
+extension WorkloadOptions {
+  /// A drawn level as the rules have it: by open rules, mentions are more than two classes.
+  func level(_ drawn: NotificationLevel) -> NotificationLevel {
+    rules.fields.contains(.classLevels) && drawn == .mention ? NotificationLevel(.mentions) : drawn
   }
 }
 
@@ -144,7 +156,7 @@ extension Workload {
     } else if Self.share(kind) < options.people.allLevelShare {
       level = .all
     }
-    return WorkloadMember(user: user, level: level, since: since(room: room, rank: rank))
+    return WorkloadMember(user: user, level: options.level(level), since: since(room: room, rank: rank))
   }
 
   private static func share(_ number: UInt64) -> Double { (Double(number >> 11) + 0.5) * 0x1p-53 }
@@ -183,6 +195,9 @@ extension Workload {
     guard drawn.isSilent || drawn.window != nil else { return nil }
     let start = drawn.window?.startMinute ?? Self.silentStartMinute
     let hour = start / 60
+    if options.rules.fields.contains(.quietWindows) {
+      return (try? QuietWindows(Self.windows(drawn))).map { .windows($0) }
+    }
     if options.rules.fields.contains(.quietInterval) {
       let end = (start + (drawn.window?.lengthMinutes ?? 0)) % 1440
       let interval = try? QuietInterval(
@@ -194,6 +209,29 @@ extension Workload {
       spanMinutes: drawn.window?.lengthMinutes ?? QuietSpan.spanMinutesRange.upperBound,
       level: drawn.quietLetsMentions && !drawn.isSilent ? .mention : .blocked)
     return span.map { .span($0) }
+  }
+
+  /// Weekends end three hours later.
+  private static let weekendMinutes = 180
+
+  /// A user's windows by open rules.
+  static func windows(_ drawn: WorkloadUser) -> [QuietWindows.Window] {
+    guard drawn.isSilent || drawn.window != nil else { return [] }
+    let start = drawn.window?.startMinute ?? silentStartMinute
+    let length = drawn.window?.lengthMinutes ?? 1440
+    let allow: MessageClasses = drawn.quietLetsMentions && !drawn.isSilent ? .mentionsMe : []
+    func window(_ days: UInt8, _ length: Int) -> QuietWindows.Window? {
+      let end = (start + min(length, 1440)) % 1440
+      return try? QuietWindows.Window(
+        days: days, start: "\(start / 60):\(start % 60)", end: "\(end / 60):\(end % 60)",
+        allow: allow)
+    }
+    let everyDay = QuietWindows.Window.everyDay
+    guard drawn.hasWeekend, !drawn.isSilent else { return [window(everyDay, length)].compactMap(\.self) }
+    // The nights before Saturday and Sunday.
+    let weekend: UInt8 = 0b011_0000
+    return [window(everyDay & ~weekend, length), window(weekend, length + weekendMinutes)]
+      .compactMap(\.self)
   }
 
   /// Calls for each member of a room, in the order of the files.
@@ -209,6 +247,10 @@ extension Workload {
         MemberSettings(level: drawn.level, since: Instant(milliseconds: drawn.since)))
     }
   }
+
+  /// Whether presence is a change of users. By open rules it is heartbeats of devices, of which there
+  /// are none.
+  public var hasPresence: Bool { !options.rules.fields.contains(.seenAt) }
 
   /// The app.
   public var app: AppSettings { AppSettings(rules: options.rules) }

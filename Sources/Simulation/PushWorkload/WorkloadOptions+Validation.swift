@@ -1,13 +1,10 @@
-public import PushModel
+internal import PushModel
 
 extension WorkloadOptions {
   /// The most users a world may have.
   public static let maximumUsers = 100_000_000
   /// The most messages a world may have.
   public static let maximumMessages = 10_000_000_000
-
-  /// The rule sets of which there are worlds.
-  public static let ruleSets: [RuleSet] = [.easemob, .rongcloud]
 
   /// Checks every knob, and those that depend on each other.
   public func validate() throws(WorkloadError) {
@@ -29,11 +26,6 @@ extension WorkloadOptions {
   }
 
   private func validateSizes() throws(WorkloadError) {
-    guard Self.ruleSets.contains(rules) else {
-      throw .outOfRange(
-        knob: "rules", value: rules.rawValue,
-        range: Self.ruleSets.map(\.rawValue).joined(separator: ", "))
-    }
     let users = sizes.users
     try check("users", users, 1...Self.maximumUsers)
     if sizes.rooms != nil, sizes.memberships != nil { throw .roomsAndMemberships }
@@ -78,6 +70,7 @@ extension WorkloadOptions {
     try check("quiet-length", people.quietLengthMinutes, 30...1410)
     try check("quiet-length-sd", people.quietLengthDeviationMinutes, 0...720)
     try check("quiet-mention-share", people.quietMentionShare, 0...1)
+    try check("quiet-weekday-share", people.quietWeekdayShare, 0...1)
     if let share = people.quietWritingShare { try check("quiet-writing-share", share, 0...1) }
     try check("changes", people.changes, 0...100)
     try check("mention-level-share", people.mentionLevelShare, 0...1)

@@ -89,8 +89,10 @@ extension WorkloadOptions {
     public var allLevelShare = 0.01
     /// Whether settings list a phone for each user; otherwise they list no devices.
     public var listsDevices = false
-    /// RongCloud's: the share of windows that let mentions through.
+    /// RongCloud's and open rules': the share of windows that let mentions through.
     public var quietMentionShare = 0.2
+    /// Open rules': the share of windows of working days, which have a longer one on other days.
+    public var quietWeekdayShare = 0.3
     /// What people who have a window write within it, as a share of all that they write; nil for
     /// 0.025, or what it is by chance if that is less.
     public var quietWritingShare: Double?

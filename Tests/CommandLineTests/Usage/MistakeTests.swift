@@ -107,13 +107,13 @@ import Testing
       ),
       (
         "rooms.over=500.unset.level=mentions",
-        "rooms.over=500.unset.level=mentions is no change: a level under easemob is one of "
+        "rooms.over=500.unset.level=mentions: a level under easemob is one of "
           + "default, all, mention, none; did you mean mention?"
       ),
       (
         "unset.level=mentions",
-        "unset.level=mentions is no change: a level under easemob is one of default, all, mention, "
-          + "none; did you mean mention?"
+        "unset.level=mentions: a level under easemob is one of default, all, mention, none; "
+          + "did you mean mention?"
       ),
       // A level, but no rule set has it for users.
       (

@@ -29,7 +29,7 @@ import Testing
 
   /// Counts and single members, which are read without the states of all members.
   private static func summary(_ result: FanoutResult) -> [Int] {
-    var counts = (0..<128).map { result.counts[code: UInt8($0)] }
+    var counts = (0..<Outcome.codeCount).map { result.counts[code: UInt8($0)] }
     for rank in 0..<result.memberCount { counts[Int(result.code(of: rank))] -= 1 }
     return Array(counts[1...])
   }

@@ -64,11 +64,11 @@ import Testing
     // Each number in front of the identity: the format, the tables, the rows, the machine.
     for (offset, what) in [
       (8, "has an unsupported version: format 2, expected 1"),
-      (12, "has an unsupported version: tables 5, expected 4"),
+      (12, "has an unsupported version: tables 6, expected 5"),
       (16, "has an unsupported version: the layout of rows differs"),
       (20, "has an unsupported version: the byte order or word size differs"),
       (21, "has an unsupported version: the byte order or word size differs"),
-      (22, "is malformed: header: 25 sections"),
+      (22, "is malformed: header: 29 sections"),
     ] {
       var bytes = try folder.bytes("s")
       bytes[offset] += 1

@@ -171,6 +171,16 @@ import Testing
     if random.oneIn(8) { return QuietSettings(timeZone: zone) }
     let hour = Int.random(in: 0..<24, using: &random)
     let minute = random.pick([0, 15, 30, 59])
+    if rules == .open {
+      let windows = try (0..<random.pick([1, 1, 2, 4])).map { number in
+        try QuietWindows.Window(
+          days: random.pick([127, 31, .random(in: 1...127, using: &random)]),
+          start: "\((hour + number * 5) % 24):\(minute)",
+          end: "\(Int.random(in: 0..<24, using: &random)):\(random.pick([0, 30, 59]))",
+          allow: random.pick([[], .mentionsMe, [.plain, .keyword]]))
+      }
+      return QuietSettings(quietHours: .windows(try QuietWindows(windows)), timeZone: zone)
+    }
     let isInterval = (rules == .easemob) != random.oneIn(8)
     if isInterval {
       let end = Int.random(in: 0..<24, using: &random)

@@ -15,8 +15,8 @@ struct Generate: ParsableCommand {
 
       The output is a folder, which appears when it is complete: users.csv, members.csv, \
       messages.csv, presence.csv, changes.ndjson, and settings.ndjson with the app and what CSV \
-      cannot say. With --devices, and for RongCloud's users who have set levels, all users are in \
-      settings.ndjson. With --format ndjson it has settings.ndjson, messages.ndjson, presence.csv \
+      cannot say. With --devices, by open rules, and for RongCloud's users who have set levels, all \
+      users are in settings.ndjson; open rules have no presence.csv. With --format ndjson it has settings.ndjson, messages.ndjson, presence.csv \
       and changes.ndjson.
 
       Examples:
@@ -75,7 +75,7 @@ struct Generate: ParsableCommand {
   struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
     let ruleSet: RuleSet
 
-    static var allCases: [Rules] { WorkloadOptions.ruleSets.map { Rules($0) } }
+    static var allCases: [Rules] { RuleSet.allCases.map { Rules($0) } }
 
     init(_ ruleSet: RuleSet) { self.ruleSet = ruleSet }
 

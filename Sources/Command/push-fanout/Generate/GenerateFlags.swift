@@ -265,8 +265,11 @@ struct PeopleFlags: ParsableArguments {
     help: ArgumentHelp("Their standard deviation. (default: 60)", valueName: "minutes"))
   var quietLengthSd: Double?
 
-  @Option(help: shareHelp("RongCloud's windows that let mentions through.", "0.2"))
+  @Option(help: shareHelp("Windows that let mentions through; not Easemob's.", "0.2"))
   var quietMentionShare: Double?
+
+  @Option(help: shareHelp("Open rules' windows that are longer at the weekend.", "0.3"))
+  var quietWeekdayShare: Double?
 
   @Option(help: shareHelp("Users who want mentions only, everywhere.", "0.1"))
   var mentionLevelShare: Double?
@@ -320,6 +323,7 @@ struct PeopleFlags: ParsableArguments {
     set(&people.quietLengthMinutes, quietLength)
     set(&people.quietLengthDeviationMinutes, quietLengthSd)
     set(&people.quietMentionShare, quietMentionShare)
+    set(&people.quietWeekdayShare, quietWeekdayShare)
     set(&people.mentionLevelShare, mentionLevelShare)
     set(&people.noneLevelShare, noneLevelShare)
     set(&people.muteShares, muteShares?.values)

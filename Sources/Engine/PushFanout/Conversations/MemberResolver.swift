@@ -122,7 +122,7 @@ struct MemberResolver {
     let schedule = tables.schedules[Int(user)]
     let member = overrides.memberClass(at: now)
     if member.isAbsent { return MemberKey(schedule: schedule, base: 0) }
-    if let open = unsafe target.rules.open {
+    if let open = unsafe target.rules.openStates {
       return MemberKey(
         schedule: schedule, base: open.base(openClass(of: user, overrides, at: now)))
     }

@@ -112,7 +112,7 @@ extension TableWriter {
       count += 1
       guard levels.own != level else { continue }
       isChanged = true
-      if NotificationLevel(vendorCode: member.level) != nil, level.isOfVendor {
+      if !member.hasPolicy, NotificationLevel(vendorCode: member.level) != nil, level.isOfVendor {
         member.level = level.vendorCode
         tables.packedMembers.set(slot, member.bits, store)
       } else if var settings = tables.member(user, of: conversation) {

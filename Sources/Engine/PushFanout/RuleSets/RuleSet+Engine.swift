@@ -66,7 +66,7 @@ struct QuietPhases {
   @inline(__always)
   subscript(level: NotificationLevel?, areApps: Bool) -> UInt8 {
     guard let level else { return 0 }
-    if let open = unsafe rules?.tables.open {
+    if let open = unsafe rules?.tables.openStates {
       return open.phase(OpenQuiet(level, areApps: areApps))
     }
     return UInt8(truncatingIfNeeded: bytes >> (UInt64(level.vendorCode) * 8))

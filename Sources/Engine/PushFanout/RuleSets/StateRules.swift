@@ -19,7 +19,7 @@ internal import PushModel
   let tableCount: Int
   let tables: StateTables
   /// Retained for ``tables``.
-  private let open: OpenStates?
+  private let openStates: OpenStates?
 
   deinit {
     unsafe tables.states.deallocate()
@@ -62,11 +62,11 @@ internal import PushModel
         unsafe codes[table * 256 + index + 1] = outcome(user, member, table).code
       }
     }
-    open = nil
+    openStates = nil
     let online = StateKey(UserClass(level: 0, reach: .online), MemberClass(level: 0))
     tables = unsafe StateTables(
       stateCount: pairs.count + 1, states: states, codes: codes, bases: bases,
-      statesByBase: statesByBase, onlineBase: bases[online.index], open: nil)
+      statesByBase: statesByBase, onlineBase: bases[online.index], openStates: nil)
   }
 
   /// Open rules, under which states are numbered as they occur.
@@ -77,12 +77,12 @@ internal import PushModel
     let count = MemberKey.stateIndex(phase: OpenStates.phaseCapacity, base: 0)
     let statesByBase = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
     unsafe statesByBase.initialize(repeating: Self.absent, count: count)
-    let open = unsafe OpenStates(codes: codes, statesByBase: statesByBase)
-    self.open = open
+    let openStates = unsafe OpenStates(codes: codes, statesByBase: statesByBase)
+    self.openStates = openStates
     tables = unsafe StateTables(
       stateCount: 256, states: UnsafeMutablePointer<UInt8>.allocate(capacity: 1), codes: codes,
       bases: UnsafeMutablePointer<UInt16>.allocate(capacity: 1), statesByBase: statesByBase,
-      onlineBase: open.base(.online), open: open)
+      onlineBase: openStates.base(.online), openStates: openStates)
   }
 
   private static func fillBases(
@@ -136,7 +136,7 @@ internal import PushModel
   /// For any online member: nothing is pushed to one.
   let onlineBase: UInt16
   /// Those of open rules.
-  unowned(unsafe) let open: OpenStates?
+  unowned(unsafe) let openStates: OpenStates?
 
   /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.

@@ -29,8 +29,8 @@ struct SnapshotHeader {
   static let byteCount = 4096
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
-  static let formatVersion: UInt32 = 2
-  static let layoutVersion: UInt32 = 4
+  static let formatVersion: UInt32 = 1
+  static let layoutVersion: UInt32 = 5
 
   var identity: SnapshotIdentity
   var sequence: UInt64

@@ -16,7 +16,6 @@ struct MemberPolicy: Hashable, Sendable {
   var channels: [Identifier: NotificationLevel] = [:]
 
   struct Traits: BitwiseCopyable, Hashable, Sendable {
-    /// Unset where ``PackedMember`` has the level.
     var level = NotificationLevel.unset
     var isImportant = false
     /// Nil if not written.
@@ -68,7 +67,7 @@ struct Policies: Sendable {
     return insert(
       MemberPolicy(
         traits: MemberPolicy.Traits(
-          level: hasOpen ? level : .unset, isImportant: isImportant, isFollowing: isFollowing),
+          level: level, isImportant: isImportant, isFollowing: isFollowing),
         roles: roles, channels: channels))
   }
 
@@ -112,9 +111,7 @@ extension Tables {
       return member
     }
     let policy = policies.members[record.policyIndex]
-    member.level =
-      packed.hasPolicy && packed.level > 0
-      ? NotificationLevel(vendorCode: packed.level) ?? .unset : policy.traits.level
+    member.level = policy.traits.level
     member.channels = policy.channels
     member.isImportant = policy.traits.isImportant
     member.isFollowing = policy.traits.isFollowing

@@ -17,7 +17,7 @@ internal import PushSupport
   private let rules: RuleTables
   private let ruleSet: RuleSet
   /// Nil for rules whose states are numbered in advance.
-  private let open: OpenKeys?
+  private let openKeys: OpenKeys?
 
   /// Prefetched members, even beyond a conversation's end, as most are smaller.
   private static let ahead = 16
@@ -30,7 +30,7 @@ internal import PushSupport
     packedMembers = tables.packedMembers
     rules = tables.rules
     ruleSet = tables.app.rules
-    open = ruleSet.numbersStates ? OpenKeys(tables) : nil
+    openKeys = ruleSet.numbersStates ? OpenKeys(tables) : nil
   }
 
   /// Unresolved in threads.
@@ -39,9 +39,9 @@ internal import PushSupport
     if kind == .thread { return .unresolved }
     let (user, member) = (memberUsers[slot], PackedMember(bits: packedMembers[slot]))
     let tables = rules.tables(kind)
-    if let open, let states = unsafe tables.open {
+    if let openKeys, let states = unsafe tables.openStates {
       return key(
-        user, member, open, open.place(kind, row), states, PackedMember.beyondSince)
+        user, member, openKeys, openKeys.place(kind, row), states, PackedMember.beyondSince)
     }
     return key(
       user, member, tables, PackedMember.levelMask, PackedMember.beyondSince,
@@ -62,7 +62,7 @@ internal import PushSupport
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
-    let place = open?.place(kind, row)
+    let place = openKeys?.place(kind, row)
     // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
     let start = Int(row.start)
@@ -74,8 +74,8 @@ internal import PushSupport
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
         let (user, member) = unsafe (users[index], PackedMember(bits: members[index]))
-        if let open, let place, let states = unsafe rules.open {
-          store(rank + index, key(user, member, open, place, states, special).bits)
+        if let openKeys, let place, let states = unsafe rules.openStates {
+          store(rank + index, key(user, member, openKeys, place, states, special).bits)
         } else {
           store(rank + index, key(user, member, rules, mask, special, shift).bits)
         }
@@ -99,13 +99,13 @@ internal import PushSupport
   }
 
   private func key(
-    _ user: UInt32, _ member: PackedMember, _ open: OpenKeys, _ place: OpenPlace,
+    _ user: UInt32, _ member: PackedMember, _ openKeys: OpenKeys, _ place: OpenPlace,
     _ states: OpenStates, _ special: UInt8
   ) -> MemberKey {
     let packed = packedUsers[Int(user)]
     if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) { return .unresolved }
     return MemberKey(
-      schedule: schedules[Int(user)], base: open.base(packed, member, place, states))
+      schedule: schedules[Int(user)], base: openKeys.base(packed, member, place, states))
   }
 
   @inline(__always)

@@ -1,6 +1,7 @@
 public import PushFanout
 internal import PushFiles
 internal import PushModel
+internal import PushSupport
 
 /// A change of the initial settings, as it is written on a command line.
 ///
@@ -209,7 +210,10 @@ public struct WhatIf: Sendable {
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
     guard let level = NotificationLevel.written(value, rules), level.exists(under: rules) else {
       let names = rules.levelNames
-      throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
+      let nearest = EditDistance.nearest(to: value, in: names)
+      let advice = nearest.map { "; did you mean \($0)?" } ?? ""
+      throw problem(
+        "a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))\(advice)")
     }
     return level
   }

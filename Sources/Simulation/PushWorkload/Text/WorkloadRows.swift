@@ -86,13 +86,15 @@ struct SettingsRows: Sendable {
     bytes.append(number: user)
     bytes.append("\"")
     if drawn.level.isSet {
-      let level = drawn.level.name
+      let level = drawn.level.name(under: rules)
       bytes.append(
         text: hasUserLevel
           ? ",\"level\":\"\(level)\""
           : ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
     }
-    if let window = window(drawn) {
+    if rules.fields.contains(.quietWindows) {
+      appendWindows(Workload.windows(drawn), to: &bytes)
+    } else if let window = window(drawn) {
       bytes.append(",\"quietHours\":{\"start\":\"")
       bytes.append(clock: window.start)
       if hasIntervals {
@@ -118,6 +120,29 @@ struct SettingsRows: Sendable {
         text: (drawn.isAndroid ? Workload.androidNotifier : Workload.iosNotifier).text)
       bytes.append("\"}]")
     }
+  }
+
+  private func appendWindows(_ windows: [QuietWindows.Window], to bytes: inout [UInt8]) {
+    if windows.isEmpty { return }
+    bytes.append(",\"quiet\":[")
+    for (index, window) in windows.enumerated() {
+      bytes.append(index == 0 ? "{" : ",{")
+      if window.days != QuietWindows.Window.everyDay {
+        let days = window.namesOfDays.map { "\"\($0)\"" }.joined(separator: ",")
+        bytes.append(text: "\"days\":[\(days)],")
+      }
+      bytes.append("\"start\":\"")
+      bytes.append(clock: Int(window.startMinute))
+      bytes.append("\",\"end\":\"")
+      bytes.append(clock: Int(window.endMinute))
+      bytes.append("\"")
+      if !window.allow.isEmpty {
+        let names = window.allow.names.map { "\"\($0)\"" }.joined(separator: ",")
+        bytes.append(text: ",\"allow\":[\(names)]")
+      }
+      bytes.append("}")
+    }
+    bytes.append("]")
   }
 
   private func window(
@@ -148,7 +173,7 @@ struct SettingsRows: Sendable {
         bytes.append("}\n")
       } else {
         bytes.append(",")
-        if drawn.level.isSet { bytes.append(text: drawn.level.name) }
+        if drawn.level.isSet { bytes.append(text: drawn.level.name(under: rules)) }
         bytes.append(",")
         if drawn.since > 0 { bytes.append(number: Int(drawn.since)) }
         bytes.append("\n")
@@ -170,7 +195,7 @@ struct SettingsRows: Sendable {
     bytes.append("\"")
     if drawn.level.isSet {
       bytes.append(",\"level\":\"")
-      bytes.append(text: drawn.level.name)
+      bytes.append(text: drawn.level.name(under: rules))
       bytes.append("\"")
     }
     if drawn.since > 0 {

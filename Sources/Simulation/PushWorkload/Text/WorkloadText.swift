@@ -31,13 +31,15 @@ public struct WorkloadText: Sendable {
 
   /// The files that the world has, in the order in which they are read.
   ///
-  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the
-  /// settings. Without messages there is no file of them, nor without changes.
+  /// CSV has no devices, no levels of RongCloud's users and no windows of open rules: users who may
+  /// have them are in the settings. Without messages there is no file of them, nor without changes,
+  /// nor where presence is none (``Workload/hasPresence``).
   public var files: [File] {
     let left: Set<File> =
       format == .ndjson ? [.users, .members] : usersAreInSettings ? [.users] : []
     return File.allCases.filter { file in
       !left.contains(file) && (file != .messages || workload.messageCount > 0)
+        && (file != .presence || workload.hasPresence)
         && (file != .changes || workload.changeCount > 0)
     }
   }
@@ -71,9 +73,10 @@ public struct WorkloadText: Sendable {
 
   var usersAreInSettings: Bool {
     let people = workload.options.people
+    let fields = workload.options.rules.fields
     let hasLevels = people.mentionLevelShare > 0 || people.noneLevelShare > 0
-    return format == .ndjson || people.listsDevices
-      || !workload.options.rules.fields.contains(.userLevel) && hasLevels
+    return format == .ndjson || people.listsDevices || fields.contains(.quietWindows)
+      || !fields.contains(.userLevel) && hasLevels
   }
 
   /// Puts a file together and hands it over in order.
