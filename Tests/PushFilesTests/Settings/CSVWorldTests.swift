@@ -81,6 +81,41 @@ import Testing
     #expect(rows.world == records.world)
   }
 
+  /// Of open rules, which the engine refuses: the values alone.
+  @Test func rowsKeepWhatTheyCannotSay() throws {
+    let kept =
+      #""quiet":[{"days":["mon"],"start":"22:00","end":"7:00","allow":["me"]}],"#
+      + #""mutedAllow":["sender"],"allowForce":false,"keywords":["deploy"],"#
+      + #""importantSenders":["a"],"blockedSenders":["b"],"devices":[{"id":"p","seenAt":5}]"#
+    let member = { (id: String, rest: String) in
+      #"{"kind":"member","conversation":"\#(id)","user":"u1"\#(rest)}"#
+    }
+    let settings = { (user: String, thread: String, group: String) in
+      [
+        #"{"kind":"app","rules":"open"}"#,
+        #"{"kind":"conversation","id":"t","type":"thread","parent":"g"}"#,
+        #"{"kind":"user","id":"u1",\#(kept)\#(user)}"#,
+        member("t", #","follow":false\#(thread)"#),
+        member("g", #","important":true,"roles":["oncall"]\#(group)"#),
+      ].joined(separator: "\n")
+    }
+    let load = { (settings: String, users: [String], members: [String]) in
+      let bytes = [settings, users.joined(separator: "\n"), members.joined(separator: "\n")].map {
+        [UInt8]($0.utf8)
+      }
+      let paths = SettingsPaths(
+        settings: ["w"], users: users.isEmpty ? [] : ["u"], members: members.isEmpty ? [] : ["m"],
+        contents: ["w": bytes[0], "u": bytes[1], "m": bytes[2]])
+      return World(try SettingsLoader.load(paths))
+    }
+    let said = #","level":"none","mutedUntil":7"#
+    let found = try load(
+      settings(#","level":"all","timeZone":"Asia/Seoul""#, said, #","since":3"#),
+      ["id,level,timeZone,mutedUntil", "u1,none,,7"],
+      ["conversation,user,level,mutedUntil,since", "t,u1,,,", "g,u1,none,7,"])
+    #expect(try found == load(settings(said, "", said), [], []))
+  }
+
   @Test func usersStandInTheOrderOfTheFiles() throws {
     let found = try load(
       [#"{"kind":"member","conversation":"g1","user":"s"}"#], users: ["id", "b", "a", "s"],

@@ -255,14 +255,17 @@ extension FanoutBuilder {
   /// Whether members have more than a level, a mute and a start.
   package var hasPolicies: Bool { !policies.isEmpty }
 
-  package func channels(
-    of user: Identifier, in conversation: Identifier
-  ) -> [Identifier: NotificationLevel] {
+  /// Gives a member all that has been set so far but the level, the mute and the start.
+  package func keepPolicy(
+    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
+  ) {
     guard !policies.isEmpty, let user = writer.tables.userIDs.index(of: user),
       let index = writer.tables.conversationIDs.index(of: conversation),
       let policy = policies[Tables.key(index, user)]
-    else { return [:] }
-    return writer.tables.policies.channels(policy)
+    else { return }
+    let level = member.level
+    writer.tables.policies.members[policy].apply(to: &member)
+    member.level = level
   }
 
   /// Stores the members; none can be added afterwards.

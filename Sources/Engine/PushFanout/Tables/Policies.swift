@@ -23,6 +23,16 @@ struct MemberPolicy: Hashable, Sendable {
   }
 }
 
+extension MemberPolicy {
+  func apply(to member: inout MemberSettings) {
+    member.level = traits.level
+    member.isImportant = traits.isImportant
+    member.isFollowing = traits.isFollowing
+    member.roles = roles
+    member.channels = channels
+  }
+}
+
 /// The policies of users, members and conversations, by number.
 ///
 /// The first of users and of members have the levels of vendors, by their codes.
@@ -110,12 +120,7 @@ extension Tables {
       member.level = level
       return member
     }
-    let policy = policies.members[record.policyIndex]
-    member.level = policy.traits.level
-    member.channels = policy.channels
-    member.isImportant = policy.traits.isImportant
-    member.isFollowing = policy.traits.isFollowing
-    member.roles = policy.roles
+    policies.members[record.policyIndex].apply(to: &member)
     return member
   }
 }

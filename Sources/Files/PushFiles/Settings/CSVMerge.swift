@@ -113,6 +113,8 @@ extension UserSettings {
     if fields.contains(.timeZone) { timeZone = row.timeZone }
     if fields.contains(.mutedUntil) { mutedUntil = row.mutedUntil }
     let old = quietHours
+    // Rows cannot say windows of the week, so they leave them.
+    if case .windows = old { return }
     if fields.contains(.quietWindow) { quietHours = row.quietHours }
     // What a window lets through, and its zone, have columns of their own.
     guard case .span(let stored) = old, case .span(let window) = quietHours else { return }
@@ -127,4 +129,9 @@ extension UserSettings {
   fileprivate static var fieldsBesideRows: VendorFields {
     [.kindLevels, .pushWhenDesktopOnline, .localNotification]
   }
+}
+
+extension MemberSettings {
+  /// The fields without a column.
+  static var fieldsBesideRows: VendorFields { [.channels, .important, .follow, .roles] }
 }

@@ -21,7 +21,6 @@ extension SettingsFileReader {
   mutating func readCSV(
     _ layout: CSVLayout, format: (CSVColumns) -> PieceParser.Format
   ) {
-    rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
     do {
       table = try CSVTable(

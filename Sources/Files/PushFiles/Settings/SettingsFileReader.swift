@@ -31,8 +31,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private var operations: [SettingsLoader.Operation] = []
   /// What tells rows of CSV files from earlier records, if that is asked for.
   var csvMerge: CSVMerge?
-  /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
-  var rowsKeepChannels = false
+  /// Whether members have fields that rows do not have and leave as they are.
+  private var rowsKeepFields = false
   var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -90,6 +90,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
       if options.marksRows, file == paths.settings.count {
         csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
       }
+      rowsKeepFields = !MemberSettings.fieldsBesideRows.isDisjoint(
+        with: (appRules ?? defaultRules).fields)
       before = (settings.userCount, settings.declaredCount)
       (fileNumber, lines) = (file, 0)
       if let stream = paths.stream(file) {
@@ -204,8 +206,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
   }
 
   private mutating func add(_ columns: MembershipColumns, _ stretches: Range<Int>, isCSV: Bool) {
-    if isCSV, rowsKeepChannels, settings.hasPolicies {
-      addKeepingChannels(columns, stretches)
+    if isCSV, rowsKeepFields, settings.hasFieldsBesideRows {
+      addKeepingFields(columns, stretches)
     } else {
       settings.add(columns, stretches: stretches)
     }
@@ -222,13 +224,13 @@ struct SettingsFileReader<Settings: SettingsSink> {
     }
   }
 
-  private mutating func addKeepingChannels(_ columns: MembershipColumns, _ stretches: Range<Int>) {
+  private mutating func addKeepingFields(_ columns: MembershipColumns, _ stretches: Range<Int>) {
     for stretch in stretches {
       let conversation = columns.conversation(of: stretch)
       for row in columns.rows(of: stretch) {
         let user = columns.user(at: row)
         var member = columns.member(at: row).member
-        member.channels = settings.channels(of: user, in: conversation)
+        settings.keepFields(&member, of: user, in: conversation)
         settings.set(.member(user, of: conversation, member))
       }
     }
@@ -264,9 +266,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
       settings.set(record)
       validator.noteConversation(id, conversation, location)
     case .member(let user, let conversation, var member, let present):
-      if isCSV, rowsKeepChannels {
-        member.channels = settings.channels(of: user, in: conversation)
-      }
+      if isCSV, rowsKeepFields { settings.keepFields(&member, of: user, in: conversation) }
       settings.set(.member(user, of: conversation, member))
       validator.noteMember(conversation, user, present, location, kindsAreFinal: isBehindSettings)
     }

@@ -21,12 +21,10 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   /// The ids so far, by which columns are resolved before they are added; nil where that is not
   /// asked for.
   var lookup: SettingsIDLookup? { get }
-  /// Whether a member may have levels by channel.
-  var hasPolicies: Bool { get }
-  /// A member's levels by channel, as set so far.
-  func channels(
-    of user: Identifier, in conversation: Identifier
-  ) -> [Identifier: NotificationLevel]
+  /// Whether a member may have fields that rows of members.csv do not have.
+  var hasFieldsBesideRows: Bool { get }
+  /// Gives a row's member the fields that rows do not have, as they are set so far.
+  func keepFields(_ member: inout MemberSettings, of user: Identifier, in conversation: Identifier)
   /// The records as values; nil where they are packed.
   var values: FanoutSettings? { get }
 }
@@ -48,11 +46,16 @@ extension FanoutSettings: SettingsSink {
   mutating func settle() {}
 
   var lookup: SettingsIDLookup? { nil }
-  var hasPolicies: Bool { true }
-  func channels(
-    of user: Identifier, in conversation: Identifier
-  ) -> [Identifier: NotificationLevel] {
-    index(of: user).flatMap { member($0, of: conversation) }?.channels ?? [:]
+  var hasFieldsBesideRows: Bool { true }
+  func keepFields(
+    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
+  ) {
+    guard let old = index(of: user).flatMap({ self.member($0, of: conversation) }) else { return }
+    let (_, _, isImportant, isFollowing, _, channels, roles) = old.fields
+    member.isImportant = isImportant
+    member.isFollowing = isFollowing
+    member.channels = channels
+    member.roles = roles
   }
   var values: FanoutSettings? { self }
 }
@@ -94,11 +97,11 @@ final class PackedSettings: SettingsSink {
   }
 
   var lookup: SettingsIDLookup? { builder.lookup }
-  var hasPolicies: Bool { builder.hasPolicies }
-  func channels(
-    of user: Identifier, in conversation: Identifier
-  ) -> [Identifier: NotificationLevel] {
-    builder.channels(of: user, in: conversation)
+  var hasFieldsBesideRows: Bool { builder.hasPolicies }
+  func keepFields(
+    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
+  ) {
+    builder.keepPolicy(&member, of: user, in: conversation)
   }
   var values: FanoutSettings? { nil }
 
