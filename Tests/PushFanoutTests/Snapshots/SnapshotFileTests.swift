@@ -272,8 +272,8 @@ import Testing
 
   /// A field that is added must be added to `AppSettings.code` as well, and there counted here.
   @Test func everyFieldIsWritten() {
-    // Two are open rules', by which the engine does not decide.
-    #expect(Mirror(reflecting: AppSettings()).children.count == 8 + 2)
+    // The last has what only open rules have, by which the engine does not decide.
+    #expect(Mirror(reflecting: AppSettings()).children.count == 8 + 1)
     #expect(Mirror(reflecting: EasemobOptions()).children.count == 13)
     #expect(Mirror(reflecting: RongCloudOptions()).children.count == 7)
     #expect(Mirror(reflecting: QuietSettings()).children.count == 2)

@@ -45,11 +45,9 @@ package struct UserRecords: Sendable {
   }
 
   /// Whether a user can be a row: without devices, and with what every vendor may have only.
-  package static func holds(_ user: UserSettings) -> Bool {
+  @inlinable package static func holds(_ user: UserSettings) -> Bool {
     if case .windows = user.quietHours { return false }
-    return user.devices == nil && user.level.isOfVendor && user.mutedAllow.isEmpty
-      && user.allowForce && user.keywords.isEmpty && user.importantSenders.isEmpty
-      && user.blockedSenders.isEmpty
+    return user.devices == nil && user.level.isOfVendor && !user.hasOpenFields
   }
 
   /// Returns the settings, if other users can share them.

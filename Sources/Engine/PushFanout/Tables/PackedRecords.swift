@@ -63,8 +63,10 @@ struct PackedUser: BitwiseCopyable, Equatable {
       localHandledByApp, _, _, _, _, _, _
     ) = user.fields
     bits = level.isOfVendor ? UInt32(level.vendorCode) : 0
-    for kind in ConversationKind.allCases {
-      bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
+    if levels != KindLevels() {
+      for kind in ConversationKind.allCases {
+        bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
+      }
     }
     isDeclared = true
     hasMute = mutedUntil > .zero
@@ -82,8 +84,8 @@ struct PackedUser: BitwiseCopyable, Equatable {
 
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
-    if policy == nil {
-      settings.level = NotificationLevel(vendorCode: level) ?? .unset
+    settings.level = NotificationLevel(vendorCode: level) ?? .unset
+    if policy == nil, bits & 0o777_777_770 != 0 {
       for kind in ConversationKind.allCases {
         settings.levels[kind] = NotificationLevel(vendorCode: level(kind: kind.ordinal)) ?? .unset
       }

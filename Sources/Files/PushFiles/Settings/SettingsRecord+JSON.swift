@@ -100,8 +100,6 @@ extension SettingsRecord {
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var user = UserSettings()
-    var important: [Identifier] = []
-    var blocked: [Identifier] = []
     for (key, value) in line.fields {
       switch key {
       case "kind": break
@@ -138,10 +136,10 @@ extension SettingsRecord {
         }
       case "importantSenders":
         uses.note(.importantSenders, "\"importantSenders\"")
-        important = try value.identifiers("importantSenders")
+        user.importantSenders = try value.identifiers("importantSenders")
       case "blockedSenders":
         uses.note(.blockedSenders, "\"blockedSenders\"")
-        blocked = try value.identifiers("blockedSenders")
+        user.blockedSenders = try value.identifiers("blockedSenders")
       case "timeZone": user.timeZone = try value.zone("timeZone", &checked)
       case "mutedUntil":
         uses.note(.userMute, "\"mutedUntil\"")
@@ -165,9 +163,9 @@ extension SettingsRecord {
       }
     }
     guard let id else { throw .missingField("id") }
-    if !important.isEmpty || !blocked.isEmpty {
+    if user.hasOpenFields {
       try checkingWrite("blockedSenders") { () throws(SettingsWriteError) in
-        try user.setSenders(important: important, blocked: blocked)
+        try user.setSenders(important: user.importantSenders, blocked: user.blockedSenders)
       }
     }
     return .user(id, user)

@@ -20,7 +20,10 @@ public struct AppSettings: Hashable, Sendable {
   /// RongCloud's App Key level; under open rules the app's default (O-3).
   public var level: NotificationLevel
   /// Open rules' quiet windows of users who have set none of their own (O-11).
-  public var quietHours: QuietHours?
+  public var quietHours: QuietHours? {
+    @inlinable get { rare.box?.fields.quietHours }
+    @inlinable set { rare.fields.quietHours = newValue }
+  }
   /// RongCloud's: whether the app shows local notifications at all.
   public var messageNotification: Bool
   /// How Easemob's rules are read where its documents are unclear.
@@ -28,7 +31,11 @@ public struct AppSettings: Hashable, Sendable {
   /// How RongCloud's rules are read where its documents are unclear.
   public var rongcloud: RongCloudOptions
   /// The options of open rules.
-  public var open: OpenOptions
+  public var open: OpenOptions {
+    @inlinable get { rare.box?.fields.open ?? OpenOptions() }
+    @inlinable set { rare.fields.open = newValue }
+  }
+  @usableFromInline var rare = RareFields<OpenAppFields>()
 
   /// Settings of an app; by default Easemob's, in UTC, with the default readings.
   public init(
@@ -42,11 +49,11 @@ public struct AppSettings: Hashable, Sendable {
     self.devicePolicy = devicePolicy
     self.advancedPush = advancedPush
     self.level = level
-    self.quietHours = quietHours
+    rare.fields.quietHours = quietHours
     self.messageNotification = messageNotification
     self.easemob = easemob
     self.rongcloud = rongcloud
-    self.open = open
+    rare.fields.open = open
   }
 }
 
@@ -70,20 +77,39 @@ public struct UserSettings: Hashable, Sendable {
   /// RongCloud's: the user's app handles local notifications itself.
   public var localHandledByApp = false
   /// What passes every mute of the user (O-13). Open rules', like all that follow but the devices.
-  public var mutedAllow: MessageClasses = []
+  public var mutedAllow: MessageClasses {
+    @inlinable get { rare.box?.fields.mutedAllow ?? [] }
+    @inlinable set { rare.fields.mutedAllow = newValue }
+  }
   /// Whether a message with `force` passes mutes and quiet windows (O-40).
-  public var allowForce = true
+  public var allowForce: Bool {
+    @inlinable get { rare.box?.fields.allowForce ?? true }
+    @inlinable set { rare.fields.allowForce = newValue }
+  }
   /// Words and phrases that make a message `keyword` (O-14).
-  public var keywords: [String] = []
+  public var keywords: [String] {
+    @inlinable get { rare.box?.fields.keywords ?? [] }
+    @inlinable set { rare.fields.keywords = newValue }
+  }
   /// Whose messages are `sender` (O-1).
-  public var importantSenders: [Identifier] = []
+  public var importantSenders: [Identifier] {
+    @inlinable get { rare.box?.fields.importantSenders ?? [] }
+    @inlinable set { rare.fields.importantSenders = newValue }
+  }
   /// Whose messages never push.
-  public var blockedSenders: [Identifier] = []
+  public var blockedSenders: [Identifier] {
+    @inlinable get { rare.box?.fields.blockedSenders ?? [] }
+    @inlinable set { rare.fields.blockedSenders = newValue }
+  }
+  @usableFromInline var rare = RareFields<OpenUserFields>()
   /// The user's devices in the order they were listed; nil when none are listed.
   public var devices: [Device]?
 
   /// Settings of a user who has set nothing.
   public init() {}
+
+  /// Whether a field is set that only open rules have.
+  @inlinable package var hasOpenFields: Bool { rare.box != nil }
 
   /// The devices that the rules consider: those listed, or ``Device/default``.
   public var effectiveDevices: [Device] { devices ?? [.default] }
@@ -175,24 +201,28 @@ public struct MemberSettings: Hashable, Sendable {
   public var mutedUntil: Instant
   /// Whether the user's mute and quiet windows are skipped (O-41). Open rules', like
   /// ``isFollowing`` and ``roles``.
-  public var isImportant = false
+  public var isImportant: Bool {
+    @inlinable get { rare.box?.fields.isImportant ?? false }
+    @inlinable set { rare.fields.isImportant = newValue }
+  }
   /// Whether the user follows the thread; nil when it is not written, which means yes (O-1, O-41).
-  public var isFollowing: Bool?
+  public var isFollowing: Bool? {
+    @inlinable get { rare.box?.fields.isFollowing }
+    @inlinable set { rare.fields.isFollowing = newValue }
+  }
   /// A recipient of messages from this instant on; zero for always.
   public var since: Instant
   /// RongCloud's levels for an ultra group's channels.
   public var channels: [Identifier: NotificationLevel] {
-    get { setChannels ?? [:] }
-    set { setChannels = newValue.isEmpty ? nil : newValue }
+    @inlinable get { rare.box?.fields.channels ?? [:] }
+    @inlinable set { rare.fields.channels = newValue }
   }
   /// The member's roles in the conversation (O-1).
   public var roles: [Identifier] {
-    get { setRoles ?? [] }
-    set { setRoles = newValue.isEmpty ? nil : newValue }
+    @inlinable get { rare.box?.fields.roles ?? [] }
+    @inlinable set { rare.fields.roles = newValue }
   }
-  /// nil rather than empty: most members have none, and nothing is then counted or copied.
-  private var setChannels: [Identifier: NotificationLevel]?
-  private var setRoles: [Identifier]?
+  @usableFromInline var rare = RareFields<RareMemberFields>()
 
   /// A membership; by default one without settings.
   public init(
@@ -202,6 +232,6 @@ public struct MemberSettings: Hashable, Sendable {
     self.level = level
     self.mutedUntil = mutedUntil
     self.since = since
-    self.channels = channels
+    if !channels.isEmpty { self.channels = channels }
   }
 }
