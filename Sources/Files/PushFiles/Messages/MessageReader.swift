@@ -140,7 +140,7 @@ public final class MessageReader {
         do {
           guard let row = try table.next() else { return nil }
           recordCount += 1
-          var uses = VendorFieldUse()
+          var uses = VendorFieldUse(under: rules)
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, form, &uses)
           isReply = MessageColumns.isReply(row)

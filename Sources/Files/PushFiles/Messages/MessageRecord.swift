@@ -16,7 +16,7 @@ enum MessageFields {
   static func read(
     _ line: JSONValue, under rules: RuleSet, isReply: inout Bool
   ) throws(FileProblem.Problem) -> Message {
-    var uses = VendorFieldUse()
+    var uses = VendorFieldUse(under: rules)
     let message = try read(line, rules, &uses, isReply: &isReply)
     if let foreign = uses.foreign(to: rules) { throw foreign }
     if let mentions = message.mentions { try checkMentions(mentions, under: rules) }

@@ -19,9 +19,14 @@ struct VendorFieldUse {
   /// Made once: a list of all cases is made anew each time it is asked for.
   private static let ruleSets = RuleSet.allCases
 
+  /// The rule set, if it is known: what others do not have is not noted then.
+  private let known: RuleSet?
   private var easemob: Lack?
   private var rongcloud: Lack?
   private var open: Lack?
+
+  /// - Parameter known: the rule set of all records that are read.
+  init(under known: RuleSet? = nil) { self.known = known }
 
   private subscript(rules: RuleSet) -> Lack? {
     get {
@@ -99,7 +104,9 @@ struct VendorFieldUse {
 
   @inline(__always)
   private mutating func note(_ has: (RuleSet) -> Bool, lack: (_ owner: RuleSet) -> Lack) {
-    for rules in Self.ruleSets where !has(rules) && self[rules] == nil {
+    if let known, has(known) { return }
+    for rules in Self.ruleSets
+    where !has(rules) && self[rules] == nil && (known ?? rules) == rules {
       guard let owner = Self.ruleSets.first(where: has) else { return }
       self[rules] = lack(owner)
     }

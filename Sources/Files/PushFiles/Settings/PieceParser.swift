@@ -148,7 +148,7 @@ struct PieceParser {
     _ row: CSVRow, rest: UnsafeRawBufferPointer?, line: Int, _ format: Format,
     _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch
   ) throws(FileProblem.Problem) {
-    var uses = VendorFieldUse()
+    var uses = VendorFieldUse(under: rules)
     if format.isUsers {
       let id = unsafe row.utf8(UserColumns.id)
       if let rest = unsafe rest, unsafe !id.isEmpty,

@@ -28,7 +28,7 @@ struct RecordParser {
     if job.takesOperations, value.fields.contains(where: { "op" ~= $0.key }) {
       return batch.add(JSONObject(value), line: line)
     }
-    var uses = VendorFieldUse()
+    var uses = VendorFieldUse(under: job.rules)
     if value.fields.contains(where: { "kind" ~= $0.key && "member" ~= $0.value }) {
       let member = try MemberFields(value, &uses)
       let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil

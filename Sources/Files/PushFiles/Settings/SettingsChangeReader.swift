@@ -84,7 +84,7 @@ public final class SettingsChangeReader {
   public var lineNumber: Int { lines.lineNumber }
 
   private func read(_ line: JSONValue) throws(FileProblem.Problem) -> SettingsChange {
-    var uses = VendorFieldUse()
+    var uses = VendorFieldUse(under: rules)
     let record = try SettingsRecord.read(line, &uses, &checked, beside: "at")
     guard let value = line.fields.first(where: { "at" ~= $0.key })?.value else {
       throw .missingField("at")
