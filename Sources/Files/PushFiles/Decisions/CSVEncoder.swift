@@ -3,7 +3,7 @@ internal import PushModel
 /// A CSV row for every decision.
 struct CSVEncoder: DecisionEncoder {
   /// What follows the user in each row, by the outcome's code.
-  private let rowEnds = OutcomeTexts(Self.cells)
+  private let rowEnds = OutcomeTexts { $1 += Self.cells(of: $0) }
 
   init(_ options: EncodingOptions) {}
 

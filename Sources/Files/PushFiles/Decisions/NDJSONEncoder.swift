@@ -9,10 +9,17 @@ struct NDJSONEncoder: DecisionEncoder {
   init(_ options: EncodingOptions) {
     showsDevices = options.showsDevices
     let end = options.showsDevices ? "" : "}\n"
-    rowEnds = OutcomeTexts { outcome in
-      let (action, reason) = (outcome.action.name, outcome.reason.name)
-      let scope = outcome.scope.map { ",\"scope\":\"\($0.name)\"" } ?? ""
-      return Array("\",\"action\":\"\(action)\",\"reason\":\"\(reason)\"\(scope)\(end)".utf8)
+    rowEnds = OutcomeTexts { (outcome, text) in
+      text += "\",\"action\":\"".utf8
+      text += outcome.action.name.utf8
+      text += "\",\"reason\":\"".utf8
+      text += outcome.reason.name.utf8
+      if let scope = outcome.scope {
+        text += "\",\"scope\":\"".utf8
+        text += scope.name.utf8
+      }
+      text += "\"".utf8
+      text += end.utf8
     }
   }
 

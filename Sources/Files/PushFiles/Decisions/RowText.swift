@@ -10,10 +10,10 @@ struct OutcomeTexts: Sendable {
   /// Where the text of a code begins; the next one's beginning is its end.
   private var starts = [0]
 
-  /// - Parameter text: that of an outcome; codes without an outcome have none.
-  init(_ text: (Outcome) -> [UInt8]) {
+  /// - Parameter add: adds the text of an outcome; codes without an outcome have none.
+  init(_ add: (Outcome, _ text: inout [UInt8]) -> Void) {
     for code in 0..<Outcome.codeCount {
-      if let outcome = Outcome(code: UInt8(code)) { bytes += text(outcome) }
+      if let outcome = Outcome(code: UInt8(code)) { add(outcome, &bytes) }
       starts.append(bytes.count)
     }
   }
