@@ -21,7 +21,7 @@ import Testing
       level: .mentionUsers, mutedUntil: Instant(milliseconds: 1), since: Instant(milliseconds: 2),
       channels: ["a": .blocked])
     // A new property would be kept by accident if it had its default here.
-    // The last ones are open rules', by which the engine does not decide.
+    // The last ones are open rules'.
     #expect(
       Self.unset(user.fields, UserSettings().fields)
         == ["mutedAllow", "allowForce", "keywords", "importantSenders", "blockedSenders"])

@@ -272,7 +272,7 @@ import Testing
 
   /// A field that is added must be added to `AppSettings.code` as well, and there counted here.
   @Test func everyFieldIsWritten() {
-    // The last has what only open rules have, by which the engine does not decide.
+    // The last has what only open rules have: quiet hours and options.
     #expect(Mirror(reflecting: AppSettings()).children.count == 8 + 1)
     #expect(Mirror(reflecting: EasemobOptions()).children.count == 13)
     #expect(Mirror(reflecting: RongCloudOptions()).children.count == 7)
