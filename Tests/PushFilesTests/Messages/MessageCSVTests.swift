@@ -43,6 +43,27 @@ import Testing
       ])
   }
 
+  /// Open rules' limit (O-20) holds in both forms.
+  @Test(arguments: [RuleSet.open, .easemob]) func mentionsAreCounted(rules: RuleSet) throws {
+    let found = try [10_000, 10_001].flatMap { count in
+      let users = (0..<count).map { "u\($0)" }
+      return try withFolder { folder in
+        try folder.write(
+          ["id,conversation,at,mentions", "m,g,5,\(users.joined(separator: ";"))"], as: "m.csv")
+        try folder.write(
+          [#"{"id":"m","conversation":"g","at":5,"mentions":\#(users)}"#], as: "m.ndjson")
+        return ["m.csv", "m.ndjson"].flatMap { name in
+          folder.results(name, rules: rules) { "\($0.mentions?.count ?? 0)" }
+        }
+      }
+    }
+    let refused = #""mentions": 10001 mentioned users; at most 10000 are allowed"#
+    #expect(
+      found == ["10000", "10000"]
+        + (rules == .open
+          ? ["m.csv:2: \(refused)", "m.ndjson:1: \(refused)"] : ["10001", "10001"]))
+  }
+
   @Test func listsOfUsersAreRead() throws {
     let files = [
       ["source,user", "a,u1", ",u2", "b,u1"], ["user"], ["source", "a"],

@@ -144,7 +144,7 @@ public final class MessageReader {
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, form, &uses)
           isReply = MessageColumns.isReply(row)
-          if let foreign = uses.foreign(to: rules) { throw foreign }
+          try MessageFields.check(message, uses, under: rules)
           return message
         }
       }

@@ -18,18 +18,19 @@ enum MessageFields {
   ) throws(FileProblem.Problem) -> Message {
     var uses = VendorFieldUse(under: rules)
     let message = try read(line, rules, &uses, isReply: &isReply)
-    if let foreign = uses.foreign(to: rules) { throw foreign }
-    if let mentions = message.mentions { try checkMentions(mentions, under: rules) }
+    try check(message, uses, under: rules)
     return message
   }
 
-  /// How many users a message may mention under open rules (O-20).
-  static func checkMentions(
-    _ mentions: [Identifier], under rules: RuleSet
+  /// What the rules refuse of a message, in whatever form it is written.
+  static func check(
+    _ message: Message, _ uses: VendorFieldUse, under rules: RuleSet
   ) throws(FileProblem.Problem) {
-    guard rules.fields.contains(.mentionsRoles), mentions.count > OpenLimits.mentions else {
-      return
-    }
+    if let foreign = uses.foreign(to: rules) { throw foreign }
+    // How many users a message may mention under open rules (O-20).
+    guard let mentions = message.mentions, mentions.count > OpenLimits.mentions,
+      rules.fields.contains(.mentionsRoles)
+    else { return }
     throw .refused(
       "mentions", .tooMany("mentioned users", mentions.count, limit: OpenLimits.mentions))
   }
