@@ -97,6 +97,7 @@ import Testing
         #"{"kind":"user","id":"u1",\#(kept)\#(user)}"#,
         member("t", #","follow":false\#(thread)"#),
         member("g", #","important":true,"roles":["oncall"]\#(group)"#),
+        member("h", #","important":true,"level":"direct""#),
       ].joined(separator: "\n")
     }
     let load = { (settings: String, users: [String], members: [String]) in
@@ -112,7 +113,7 @@ import Testing
     let found = try load(
       settings(#","level":"all","timeZone":"Asia/Seoul""#, said, #","since":3"#),
       ["id,level,timeZone,mutedUntil", "u1,none,,7"],
-      ["conversation,user,level,mutedUntil,since", "t,u1,,,", "g,u1,none,7,"])
+      ["conversation,user,level,mutedUntil,since", "t,u1,,,", "g,u1,none,7,", "h,u1,direct,,"])
     #expect(try found == load(settings(said, "", said), [], []))
   }
 
