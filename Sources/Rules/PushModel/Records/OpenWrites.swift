@@ -1,24 +1,6 @@
 // What open rules check when settings are written (O-10 to O-16). Lists keep what was written: an id
 // that repeats counts once in its effect only.
 
-/// The limits of open rules (O-10 to O-20).
-public enum OpenLimits {
-  /// Keywords of a user.
-  public static let keywords = 50
-  /// Bytes of a keyword, as written.
-  public static let keywordBytes = 64
-  /// Important senders of a user, and blocked ones.
-  public static let senders = 500
-  /// Roles of a membership.
-  public static let roles = 16
-  /// Bytes of a role.
-  public static let roleBytes = 64
-  /// Users whom a message mentions.
-  public static let mentions = 10_000
-  /// Roles that a message mentions.
-  public static let mentionedRoles = 8
-}
-
 extension MessageClasses {
   /// The classes of a list of names (O-2).
   ///

@@ -2,9 +2,6 @@
 ///
 /// Times are of the wall clock of the user's zone, else the app's.
 public struct QuietWindows: Hashable, Sendable {
-  /// The most windows that one list may have.
-  public static let limit = 16
-
   /// A window that starts at one time of some days.
   public struct Window: Hashable, Sendable {
     /// The days on which it starts: bit 0 is Monday, bit 6 Sunday.
@@ -65,10 +62,11 @@ public struct QuietWindows: Hashable, Sendable {
 
   /// Windows of a week; none for never.
   ///
-  /// - Throws: ``SettingsWriteError/tooMany(_:_:limit:)`` for more than ``limit``.
+  /// - Throws: ``SettingsWriteError/tooMany(_:_:limit:)`` for more than
+  ///   ``OpenLimits/quietWindows``.
   public init(_ windows: [Window]) throws(SettingsWriteError) {
-    guard windows.count <= Self.limit else {
-      throw .tooMany("quiet windows", windows.count, limit: Self.limit)
+    guard windows.count <= OpenLimits.quietWindows else {
+      throw .tooMany("quiet windows", windows.count, limit: OpenLimits.quietWindows)
     }
     self.windows = windows
   }
