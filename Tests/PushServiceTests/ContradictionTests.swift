@@ -120,7 +120,7 @@ import Testing
     let conversations: [Identifier] = ["a", "b", "c", "d"]
     let users: [Identifier] = ["u", "v", "w"]
     var refusals = 0
-    for rules in RuleSet.vendors {
+    for rules in RuleSet.allCases {
       let base = FanoutSettings(app: AppSettings(rules: rules))
       let values = try FanoutService(Fanout(base, threads: 1))
       let stored = try StoredService(base)
@@ -134,11 +134,17 @@ import Testing
             batch.settings.setConversation(
               id,
               ConversationSettings(
-                kind: kind, parent: kind == .thread ? random.pick(conversations) : nil))
+                kind: kind,
+                parent: kind != .thread || rules == .open && random.oneIn(3)
+                  ? nil : random.pick(conversations)))
           } else {
             var member = MemberSettings()
             if random.chance(20) { member.since = Instant(milliseconds: 9) }
             if rules == .rongcloud, random.chance(30) { member = Self.channeled }
+            if rules == .open {
+              if random.chance(30) { member.isFollowing = random.chance(50) }
+              if random.chance(30) { member.roles = ["oncall"] }
+            }
             batch.settings.setMember(random.pick(users), of: id, member)
           }
         }

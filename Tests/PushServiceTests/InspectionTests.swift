@@ -70,7 +70,7 @@ import Testing
   }
 
   /// A user whose time zone the system does not have: nothing is decided, or as without quiet hours.
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func anUnknownZoneIsNamedOrIgnored(rules: RuleSet) throws {
     let world = RandomWorld(rules, seed: 31, messageCount: 40)
     var (lost, plain) = (world.settings(), world.settings())
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func recordsAreAllThatDecides(rules: RuleSet) throws {
     for seed in TestSupport.seeds([5, 6]) {
       let world = RandomWorld(

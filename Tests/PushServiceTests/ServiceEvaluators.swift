@@ -110,6 +110,9 @@ struct ServiceInBytes: Evaluator {
     set("pushContent", .pushContent, message.pushContent)
     set("persisted", .persisted, message.persisted)
     set("backlog", .backlog, message.backlog)
+    set("mentionsRoles", .mentionsRoles, message.mentionsRoles?.map(\.text))
+    set("replyToUser", .replyToUser, message.replyToUser?.text)
+    set("text", .text, message.text)
     return Array(try! JSONSerialization.data(withJSONObject: object)) + [UInt8(ascii: "\n")]
   }
 

@@ -14,7 +14,7 @@ import Testing
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func explanations(rules: RuleSet) throws {
     for seed in TestSupport.seeds([1, 2, 3]) {
       let world = RandomWorld(

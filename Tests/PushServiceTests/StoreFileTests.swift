@@ -49,7 +49,7 @@ import Testing
 
   /// A new store's rows are made of the engine's tables: they are those of the values, in their order,
   /// and the snapshot is that of the rows.
-  @Test(arguments: RuleSet.vendors, [1, 2, 3, 4] as [UInt64])
+  @Test(arguments: RuleSet.allCases, [1, 2, 3, 4] as [UInt64])
   func aNewStoreHasTheRowsOfTheValues(rules: RuleSet, seed: UInt64) throws {
     let world = RandomWorld(rules, seed: seed, style: .init(isVaried: true))
     var lines = [Self.line(.app(world.app), rules, [:])]

@@ -10,7 +10,7 @@ import TestSupport
 /// Goal: a world that goes through a store, or through its export, is decided as before; and the
 /// export of an equal store is the same bytes.
 @Suite struct StoreEqualityTests {
-  static let worlds: [(rules: RuleSet, seed: UInt64)] = RuleSet.vendors.flatMap { rules in
+  static let worlds: [(rules: RuleSet, seed: UInt64)] = RuleSet.allCases.flatMap { rules in
     seeds([1, 2, 3, 4]).map { (rules, $0) }
   }
 

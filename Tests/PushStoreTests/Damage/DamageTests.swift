@@ -114,7 +114,10 @@ import TestSupport
       #expect(try found() == [])
       // Before a member's settings, between those of two conversations, and of no conversation.
       let settings = try found(
-        "INSERT INTO member_settings VALUES (2, 1, 1, 0), (1, 2, 1, 0), (3, 7, 5, 0)")
+        """
+        INSERT INTO member_settings
+          VALUES (2, 1, 1, 0, NULL), (1, 2, 1, 0, NULL), (3, 7, 5, 0, NULL)
+        """)
       #expect(settings == ["member_settings of a user who is not a member: 3"])
       let members = try found("INSERT INTO members VALUES (1, 99, 0), (42, 2, 0)")
       #expect(
@@ -133,7 +136,7 @@ import TestSupport
       // With a gap the numbers themselves are looked for.
       let gap = try found(
         "DELETE FROM member_channels", "DELETE FROM users WHERE number = 2",
-        "INSERT INTO devices VALUES (2, 0, x'61', 'mobile', 'offline', 1, NULL, NULL)")
+        "INSERT INTO devices VALUES (2, 0, x'61', 'mobile', 'offline', 1, NULL, NULL, NULL)")
       #expect(
         gap == [
           "users.number has gaps: 2 of 3 are there", "devices.user leads nowhere: 1",

@@ -115,6 +115,45 @@ import Testing
       ])
   }
 
+  @Test func anImportIsJudgedWithTheFieldsOfOpenRules() throws {
+    var world = FanoutSettings(app: AppSettings(rules: .open))
+    world.setConversation("p", ConversationSettings(kind: .private))
+    world.setConversation("t", ConversationSettings(kind: .thread, parent: "p"))
+    for user: Identifier in ["a", "b"] { world.setMember(user, of: "p") }
+    var (follower, oncall) = (MemberSettings(), MemberSettings())
+    (follower.isFollowing, oncall.roles) = (false, ["oncall"])
+    world.setMember("a", of: "t", follower)
+    world.setMember("b", of: "g", oncall)
+    var found: [String] = []
+    func tries(_ change: (inout FanoutSettings) -> Void) throws {
+      found.append(try refusal(world, change))
+    }
+    try tries { $0.setConversation("t", ConversationSettings()) }
+    try tries { $0.setConversation("t", ConversationSettings(kind: .thread)) }
+    try tries { $0.setConversation("g", ConversationSettings(kind: .thread, parent: "p")) }
+    try tries { $0.setConversation("p", ConversationSettings(kind: .room)) }
+    try tries { $0.setMember("a", of: "g", follower) }
+    try tries { $0.setMember("a", of: "t", oncall) }
+    // What goes together.
+    try tries { $0.setConversation("p", ConversationSettings(level: .blocked)) }
+    try tries {
+      $0.setConversation("t", ConversationSettings())
+      $0.setMember("a", of: "t", oncall)
+    }
+    try tries { $0.setConversation("u", ConversationSettings(kind: .thread)) }
+    #expect(
+      found == [
+        #""a" would follow "t", which is not a thread"#,
+        #""a" would have settings in thread "t", which has no parent"#,
+        #""b" would have roles in thread "g", where those of its parent count"#,
+        #"thread "t" would have the parent "p", a room; threads are below groups and private "#
+          + "conversations",
+        #""a" would follow "g", which is not a thread"#,
+        #""a" would have roles in thread "t", where those of its parent count"#,
+        "imported", "imported", "imported",
+      ])
+  }
+
   /// Who leaves a group leaves its threads, in the tables, in the feed and in the engine.
   @Test func whoLeavesAGroupLeavesItsThreads() throws {
     let folder = ScratchFolder()

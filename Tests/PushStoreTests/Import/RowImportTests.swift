@@ -149,7 +149,7 @@ import Testing
           "mutedUntil": "8",
         ]
       )
-    case (.rongcloud, true), (.open, true):
+    case (.rongcloud, true):
       (
         [
           "quietStart": "22:00:00", "quietSpanMinutes": "60", "quietLevel": "mention",
@@ -160,19 +160,29 @@ import Testing
           "quietTimeZone": "Europe/Berlin", "timeZone": "Asia/Seoul",
         ]
       )
+    case (.open, true):
+      (
+        ["level": "none", "timeZone": "Asia/Tokyo", "mutedUntil": "7"],
+        ["level": "mentions", "timeZone": "Asia/Seoul", "mutedUntil": "8"]
+      )
     case (.easemob, false):
       (
         ["level": "none", "mutedUntil": "7", "since": "3"],
         ["level": "mention", "mutedUntil": "8", "since": "5"]
       )
-    case (.rongcloud, false), (.open, false):
+    case (.rongcloud, false):
       (["level": "none", "since": "3"], ["level": "mention", "since": "5"])
+    case (.open, false):
+      (
+        ["level": "none", "mutedUntil": "7", "since": "3"],
+        ["level": "direct", "mutedUntil": "8", "since": "5"]
+      )
     }
   }
 
   /// A column that is not there changes nothing, and a cell that is empty removes: with every pair
   /// of columns, cells with and without a text, a store has what it has of one file with all columns.
-  @Test(arguments: RuleSet.vendors, [true, false])
+  @Test(arguments: RuleSet.allCases, [true, false])
   func onlyTheColumnsOfAFileChange(rules: RuleSet, isUsers: Bool) throws {
     let folder = ScratchFolder()
     let (old, new) = Self.cells(rules, isUsers: isUsers)
@@ -225,6 +235,39 @@ import Testing
       }
     }
     #expect(tried > 10 && refused < tried / 2, "\(refused) of \(tried)")
+  }
+
+  /// What open rules have has no columns, and stays also where rows have every column.
+  @Test func fieldsWithoutColumnsStay() throws {
+    let folder = ScratchFolder()
+    let lines = [
+      #"{"kind":"app","rules":"open","timeZone":"UTC","options":{"threadPlain":"followers","#
+        + #""expireSeconds":86400,"presenceSeconds":90}}"#,
+      #"{"kind":"user","id":"u1","level":"none","quiet":[],"keywords":["a b"]}"#,
+      #"{"kind":"conversation","id":"g","type":"group"}"#,
+      #"{"kind":"member","conversation":"g","user":"u1","mutedUntil":3,"important":true,"#
+        + #""roles":["r"]}"#,
+    ]
+    for (name, lines) in [
+      ("world.ndjson", lines), ("users.csv", ["id,level,timeZone,mutedUntil", "u1,direct,,7"]),
+      ("members.csv", ["conversation,user,level,mutedUntil,since", "g,u1,mentions,,5"]),
+    ] { try folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), as: name) }
+    let path = folder.path("s")
+    try Self.load(SettingsPaths(settings: [folder.path("world.ndjson")]), AppSettings(), into: path)
+    try Self.load(
+      SettingsPaths(users: [folder.path("users.csv")], members: [folder.path("members.csv")]),
+      AppSettings(rules: .open), into: path)
+    let reader = try StoreReader(path)
+    let found = try export(reader, folder)
+    try reader.close()
+    #expect(
+      found == [
+        lines[0],
+        #"{"kind":"user","id":"u1","level":"direct","quiet":[],"mutedUntil":7,"keywords":["a b"]}"#,
+        lines[2],
+        #"{"kind":"member","conversation":"g","user":"u1","level":"mentions","since":5,"#
+          + #""important":true,"roles":["r"]}"#,
+      ])
   }
 
   /// Files with other columns would each keep what the other replaces.

@@ -75,7 +75,10 @@ public struct CSVMerge: PartialRecords {
   private func completeMembers(
     _ fields: RowFields, _ settings: inout FanoutSettings, from stored: some StoredRecords
   ) throws {
-    guard fields != MemberColumns.allFields else {
+    // What open rules have has no columns.
+    guard
+      fields != MemberColumns.allFields || settings.app.rules.fields.contains(.important)
+    else {
       return try stored.forEachChannelLevel { user, conversation, channel, level in
         guard let index = settings.index(of: user),
           isPartial(index, of: conversation, in: settings),

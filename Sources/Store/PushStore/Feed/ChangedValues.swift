@@ -38,7 +38,8 @@ struct ChangedValues {
   ///
   /// - Parameter channel: whose level is named; nil for those that differ.
   init(
-    of change: Change, _ channel: Identifier?, _ before: MemberSettings?, _ after: MemberSettings?
+    of change: Change, _ channel: Identifier?, _ before: MemberSettings?, _ after: MemberSettings?,
+    _ rules: RuleSet
   ) {
     if change == .channelLevel, let channel {
       let (old, new) = (before?.channels[channel], after?.channels[channel])
@@ -49,8 +50,8 @@ struct ChangedValues {
     let channels = Set((before?.channels ?? [:]).keys).union((after?.channels ?? [:]).keys)
     let old = isWhole ? before : before ?? MemberSettings()
     self.init(
-      old?.words(change, channels: channels), after?.words(change, channels: channels),
-      isWhole: isWhole)
+      old?.words(change, rules, channels: channels),
+      after?.words(change, rules, channels: channels), isWhole: isWhole)
   }
 
   /// Of a conversation.
@@ -58,18 +59,21 @@ struct ChangedValues {
   /// - Parameter channel: whose level is named.
   init(
     of change: Change, _ channel: Identifier?, _ before: ConversationSettings?,
-    _ after: ConversationSettings?
+    _ after: ConversationSettings?, _ rules: RuleSet
   ) {
     switch (change, channel) {
     case (.channelDefault, let channel?):
       let (old, new) = (before?.channels[channel], after?.channels[channel])
       self.init(old: (old ?? .unset).name, new: (new ?? .unset).name)
     case (.groupDefault, _):
-      self.init(old: (before?.level ?? .unset).name, new: (after?.level ?? .unset).name)
+      self.init(
+        old: (before?.level ?? .unset).name(under: rules),
+        new: (after?.level ?? .unset).name(under: rules))
     default:
       let channels = Set((before?.channels ?? [:]).keys).union((after?.channels ?? [:]).keys)
       self.init(
-        before?.words(channels: channels), after?.words(channels: channels), isWhole: true)
+        before?.words(rules, channels: channels), after?.words(rules, channels: channels),
+        isWhole: true)
     }
   }
 
@@ -92,8 +96,8 @@ struct ChangedValues {
 }
 
 extension ChangedValues.Setting {
-  init(_ name: String, _ level: NotificationLevel) {
-    self.init(name: name, text: level.name, isDefault: !level.isSet)
+  init(_ name: String, _ level: NotificationLevel, _ rules: RuleSet) {
+    self.init(name: name, text: level.name(under: rules), isDefault: !level.isSet)
   }
 
   init(_ name: String, _ isOn: Bool, byDefault: Bool = false) {
@@ -124,9 +128,9 @@ extension ChangedValues.Setting {
 
 extension UserSettings {
   /// What a change of the user is about; everything for ``Change/user``.
-  func words(_ change: Change) -> [ChangedValues.Setting] {
+  func words(_ change: Change, _ rules: RuleSet) -> [ChangedValues.Setting] {
     switch change {
-    case .userLevel: return [.init("level", level)]
+    case .userLevel: return [.init("level", level, rules)]
     case .userMute: return ChangedValues.Setting.list("muted until", mutedUntil)
     case .quietHours:
       let zone = timeZone.map { "time zone \($0)" }
@@ -144,15 +148,22 @@ extension UserSettings {
     default:
       // The others have changes of their own.
       let (
-        _, _, _, _, _, _, informationMissing, handledByApp, _, _, _, _, _, _
+        _, _, _, _, _, _, informationMissing, handledByApp, mutedAllow, allowForce, keywords,
+        importantSenders, blockedSenders, _
       ) = fields
       let single: [Change] = [
         .userLevel, .typeLevel, .quietHours, .userMute, .pushWhenDesktopOnline, .devices,
       ]
-      return single.flatMap(words) + [
+      return single.flatMap { words($0, rules) } + [
         .init("local information missing", informationMissing),
         .init("handled by the app", handledByApp),
-      ]
+        .init(
+          name: "muted allow", text: NotificationLevel(mutedAllow).name(under: .open),
+          isDefault: mutedAllow.isEmpty),
+        .init("allow force", allowForce, byDefault: true),
+      ] + keywords.map { .init(name: "keyword", text: $0) }
+        + importantSenders.map { .init(name: "important sender", text: $0.text) }
+        + blockedSenders.map { .init(name: "blocked sender", text: $0.text) }
     }
   }
 }
@@ -169,8 +180,22 @@ extension QuietHours {
       text += " level \(span.level.name)"
       if let zone = span.timeZone { text += " in \(zone)" }
       return text
-    case .windows: preconditionFailure("no store has several windows")
+    case .windows(let windows):
+      if windows.windows.isEmpty { return "no windows" }
+      return windows.windows.map(\.words).joined(separator: "; ")
     }
+  }
+}
+
+extension QuietWindows.Window {
+  /// As settings are printed.
+  fileprivate var words: String {
+    let times =
+      ClockTime.text(minuteOfDay: startMinute) + "-" + ClockTime.text(minuteOfDay: endMinute)
+    return
+      ((days == Self.everyDay ? [] : namesOfDays) + [times]
+      + (allow.isEmpty ? [] : ["allow \(NotificationLevel(allow).name(under: .open))"]))
+      .joined(separator: " ")
   }
 }
 
@@ -179,6 +204,7 @@ extension Device {
   fileprivate var words: String {
     var text = "\(id): \(kind.rawValue), \(state.rawValue)"
     if let backgroundSince { text += " since \(backgroundSince.rfc3339)" }
+    if let seenAt { text += ", seen \(seenAt.rfc3339)" }
     text += hasToken ? ", token" : ", no token"
     if let notifier { text += " of \(notifier)" }
     return text
@@ -189,14 +215,19 @@ extension MemberSettings {
   /// What a change of the membership is about; everything for ``Change/member``.
   ///
   /// - Parameter ids: the channels to name.
-  func words(_ change: Change, channels ids: Set<Identifier>) -> [ChangedValues.Setting] {
+  func words(
+    _ change: Change, _ rules: RuleSet, channels ids: Set<Identifier>
+  ) -> [ChangedValues.Setting] {
     switch change {
-    case .memberLevel: return [.init("level", level)]
+    case .memberLevel: return [.init("level", level, rules)]
     case .memberMute: return ChangedValues.Setting.list("muted until", mutedUntil)
     case .channelLevel: return ChangedValues.Setting.list(channels, ids)
     default:
-      let (_, _, _, _, since, _, _) = fields
-      return [.memberLevel, .memberMute, .channelLevel].flatMap { words($0, channels: ids) }
+      let (_, _, isImportant, isFollowing, since, _, roles) = fields
+      return [.memberLevel, .memberMute, .channelLevel].flatMap { words($0, rules, channels: ids) }
+        + [.init("important", isImportant)]
+        + ChangedValues.Setting.list("follow", isFollowing.map { $0 ? "on" : "off" })
+        + roles.map { .init(name: "role", text: $0.text) }
         + ChangedValues.Setting.list("since", since)
     }
   }
@@ -204,10 +235,10 @@ extension MemberSettings {
 
 extension ConversationSettings {
   /// - Parameter ids: the channels to name.
-  func words(channels ids: Set<Identifier>) -> [ChangedValues.Setting] {
+  func words(_ rules: RuleSet, channels ids: Set<Identifier>) -> [ChangedValues.Setting] {
     [.init(name: "type", text: kind.rawValue)]
       + ChangedValues.Setting.list("parent", parent?.text)
-      + [.init("level", level)] + ChangedValues.Setting.list(channels, ids)
+      + [.init("level", level, rules)] + ChangedValues.Setting.list(channels, ids)
   }
 }
 
@@ -216,9 +247,10 @@ extension AppSettings {
     [
       .init(name: "rules", text: rules.rawValue), .init(name: "time zone", text: timeZone),
       .init(name: "device policy", text: devicePolicy.rawValue),
-      .init("advanced push", advancedPush, byDefault: true), .init("level", level),
+      .init("advanced push", advancedPush, byDefault: true), .init("level", level, rules),
       .init("message notification", messageNotification, byDefault: true),
-    ] + optionTexts.map { .init(name: $0.name, text: $0.value) }
+    ] + ChangedValues.Setting.list("quiet hours", quietHours?.words)
+      + optionTexts.map { .init(name: $0.name, text: $0.value) }
   }
 }
 
@@ -239,23 +271,26 @@ extension RecipientDisplay {
 extension SettingsQueries {
   /// A user's settings in words; nil for a user without a record.
   func words(ofUser id: Identifier) throws -> [ChangedValues.Setting]? {
-    try user(id).map { $0.words(.user) + (try display(of: id)).words }
+    let rules = try rules()
+    return try user(id).map { $0.words(.user, rules) + (try display(of: id)).words }
   }
 
   /// A membership in words; nil for none.
   func words(
     of user: Identifier, in conversation: Identifier
   ) throws -> [ChangedValues.Setting]? {
-    try member(user, of: conversation).map {
-      $0.words(.member, channels: Set($0.channels.keys))
+    let rules = try rules()
+    return try member(user, of: conversation).map {
+      $0.words(.member, rules, channels: Set($0.channels.keys))
         + ChangedValues.Setting.list("nickname", try nickname(of: user, in: conversation))
     }
   }
 
   /// A conversation's settings in words; nil for one without a record.
   func words(ofConversation id: Identifier) throws -> [ChangedValues.Setting]? {
-    try conversation(id).map {
-      $0.words(channels: Set($0.channels.keys))
+    let rules = try rules()
+    return try conversation(id).map {
+      $0.words(rules, channels: Set($0.channels.keys))
         + ChangedValues.Setting.list("name", try name(of: id))
     }
   }

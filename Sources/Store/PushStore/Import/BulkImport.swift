@@ -19,8 +19,8 @@ struct BulkImport<Records: SettingsRecords> {
   /// What members have set, to be written in the order of its table: anything else would touch the
   /// whole table for every conversation.
   private var special: [Special] = []
-  /// The levels of channels of those who have any.
-  private var channels: [[Identifier: NotificationLevel]] = []
+  /// What few of them have: levels of channels, and the fields of open rules.
+  private var more: [(channels: [Identifier: NotificationLevel], openFields: String?)] = []
 
   init(
     _ queries: SettingsQueries, _ settings: Records, _ progress: @escaping (Double) -> Void
@@ -61,8 +61,8 @@ struct BulkImport<Records: SettingsRecords> {
       """
       INSERT INTO users (number, id, is_declared, level, quiet_start, quiet_end, quiet_span,
         quiet_level, quiet_zone, time_zone, muted_until, type_levels, push_when_desktop_online,
-        local_information_missing, local_handled_by_app, has_devices)
-        VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        local_information_missing, local_handled_by_app, has_devices, open_fields)
+        VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     var update = try statement(SettingsQueries.updateUser)
     var device = try statement(SettingsQueries.insertDevice)
@@ -174,8 +174,8 @@ struct BulkImport<Records: SettingsRecords> {
     let user: Int64
     let conversation: Int64
     let mutedUntil: Instant
-    /// The index of the levels of channels, plus one; 0 for none.
-    let channels: UInt32
+    /// The index of what few members have, plus one; 0 for none.
+    let more: UInt32
     let level: NotificationLevel
     let isNew: Bool
   }
@@ -186,24 +186,25 @@ struct BulkImport<Records: SettingsRecords> {
     try settings.forEachMember(of: id) { user, member in
       let number = users.isEmpty ? Int64(user.rawValue) + 1 : users[Int(user.rawValue)]
       try rows.add(conversation, number, member.since.milliseconds)
-      let isSpecial =
-        member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
+      let hasMore = !member.channels.isEmpty || member.hasOpenFields
+      let isSpecial = member.level.isSet || member.mutedUntil > .zero || hasMore
       // A member that was there may have had settings, which are replaced.
       if isSpecial || !isNew {
-        let levels = member.channels
-        if !levels.isEmpty { channels.append(levels) }
+        if hasMore { more.append((member.channels, try StoredMemberFields.text(of: member))) }
         special.append(
           Special(
             user: number, conversation: conversation, mutedUntil: member.mutedUntil,
-            channels: levels.isEmpty ? 0 : UInt32(channels.count), level: member.level,
-            isNew: isNew))
+            more: hasMore ? UInt32(more.count) : 0, level: member.level, isNew: isNew))
       }
     }
   }
 
   private mutating func writeSpecial() throws {
     var rows = try NumberRows(
-      queries.db, "INSERT OR REPLACE INTO member_settings", columnCount: 4)
+      queries.db,
+      "INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)",
+      columnCount: 4)
+    var insert = try statement(SettingsQueries.insertMemberSettings)
     var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
     let hasChannels = try !isEmpty("member_channels")
     var clearChannels = try statement(
@@ -216,7 +217,13 @@ struct BulkImport<Records: SettingsRecords> {
         try clearChannels.bind(one.conversation)
         try clearChannels.run()
       }
-      if one.level.isSet || one.mutedUntil > .zero {
+      let more = one.more > 0 ? self.more[Int(one.more) - 1] : nil
+      if let fields = more?.openFields {
+        try insert.bind(
+          one.user, one.conversation,
+          MemberSettings(level: one.level, mutedUntil: one.mutedUntil), fields)
+        try insert.run()
+      } else if one.level.isSet || one.mutedUntil > .zero {
         try rows.add(
           one.user, one.conversation, Int64(one.level.rawValue), one.mutedUntil.milliseconds)
       } else if !one.isNew {
@@ -224,7 +231,7 @@ struct BulkImport<Records: SettingsRecords> {
         try clear.bind(one.conversation)
         try clear.run()
       }
-      for (name, level) in one.channels > 0 ? channels[Int(one.channels) - 1] : [:] {
+      for (name, level) in more?.channels ?? [:] {
         try channel.bind(one.user)
         try channel.bind(one.conversation)
         try channel.bind(name)
@@ -303,7 +310,7 @@ private struct Numbers: ~Copyable {
 extension RepeatedStatement {
   /// The columns of ``SettingsQueries/values(of:)``.
   fileprivate mutating func bind(_ user: borrowing UserSettings) throws {
-    let columns = UserColumns(user)
+    let columns = try UserColumns(user)
     try bind(columns.level)
     try bind(columns.start)
     try bind(columns.end)
@@ -317,6 +324,7 @@ extension RepeatedStatement {
     try bind(columns.localInformationMissing)
     try bind(columns.localHandledByApp)
     try bind(columns.hasDevices)
+    try bind(text: columns.openFields)
   }
 
   /// The columns of a device behind its position.
@@ -327,5 +335,6 @@ extension RepeatedStatement {
     try bind(device.hasToken)
     try bind(device.notifier)
     try bind(device.backgroundSince?.milliseconds)
+    try bind(device.seenAt?.milliseconds)
   }
 }

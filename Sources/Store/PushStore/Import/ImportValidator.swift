@@ -12,14 +12,19 @@ struct ImportValidator {
 
   /// - Throws: ``StoreError/contradiction(_:)`` for the first rule that is broken.
   /// - Complexity: O(conversations of the import + records of its threads); where the store has
-  ///   levels of channels, O(those) as well.
+  ///   levels of channels or fields of open rules, O(settings of members) as well.
   func check() throws {
-    let hasThreads = try exists("conversations WHERE parent IS NOT NULL")
+    let fields = rules.fields
+    let hasThreads =
+      try fields.contains(.threadWithoutParent) || exists("conversations WHERE parent IS NOT NULL")
     let hasChannels = try exists("member_channels")
-    guard hasThreads || hasChannels else { return }
+    let hasOpenFields =
+      try fields.contains(.follow) && exists("member_settings WHERE open_fields IS NOT NULL")
+    guard hasThreads || hasChannels || hasOpenFields else { return }
     let find = try queries.db.cachedStatement(
       sql: "SELECT number, kind, parent FROM conversations WHERE id = ?")
     var others: [Int64: StoredConversation] = [:]
+    var named: [Int64: StoredConversation] = [:]
     for id in settings.conversationIDs {
       guard let row = try Row.fetchOne(find, arguments: [id.bytes]) else { continue }
       let conversation = StoredConversation(
@@ -32,13 +37,15 @@ struct ImportValidator {
           try refuse(Rules.problem(ofThread: thread, below: id, conversation.kind, rules))
         }
         let parent = try queries.findID(row, 2, "conversations.parent")
-        if conversation.kind == .thread, let parent { try check(thread: conversation, parent) }
+        if conversation.kind == .thread { try check(thread: conversation, parent) }
       }
+      if hasOpenFields { named[conversation.number] = conversation }
       if hasChannels, conversation.kind != .ultraGroup {
         others[conversation.number] = conversation
       }
     }
     if !others.isEmpty { try checkChannels(others) }
+    if !named.isEmpty { try checkOpenFields(named) }
   }
 
   private struct StoredConversation {
@@ -60,7 +67,7 @@ struct ImportValidator {
 
   /// Checks a thread against its parent, and its records against the parent's members. Reads only
   /// records with a since, and those of users who are not members of the parent.
-  private func check(thread: StoredConversation, _ parent: Identifier) throws {
+  private func check(thread: StoredConversation, _ parent: Identifier?) throws {
     let conversation = ConversationSettings(kind: thread.kind, parent: parent)
     try refuse(Rules(self).problem(of: thread.id, conversation))
     let find = try queries.db.cachedStatement(
@@ -69,11 +76,34 @@ struct ImportValidator {
         WHERE m.conversation = ?1 AND (m.since > 0 OR NOT EXISTS
           (SELECT 1 FROM members p WHERE p.conversation = ?2 AND p.user = m.user)) LIMIT 1
         """)
-    let numbers: StatementArguments = [thread.number, try queries.number(conversation: parent)]
+    let numbers: StatementArguments = [
+      thread.number, try parent.map { try queries.number(conversation: $0) },
+    ]
     guard let row = try Row.fetchOne(find, arguments: numbers) else { return }
     let member = MemberSettings(since: try queries.instant(row, 1, "members.since"))
     try refuse(
       Rules(self).problem(of: queries.id(row, 0, "users.id"), in: thread.id, conversation, member))
+  }
+
+  /// Who follows a conversation that is now no thread, or has roles in one that is.
+  private func checkOpenFields(_ named: [Int64: StoredConversation]) throws {
+    let members = try Row.fetchCursor(
+      queries.db,
+      sql: """
+        SELECT s.conversation, u.id, s.open_fields
+          FROM member_settings s JOIN users u ON u.number = s.user
+          WHERE s.open_fields IS NOT NULL
+        """)
+    while let row = try members.next() {
+      guard let conversation = named[try queries.get(row, 0, "member_settings.conversation")]
+      else {
+        continue
+      }
+      try refuse(
+        Rules.threadProblem(
+          of: queries.id(row, 1, "users.id"), in: conversation.id, conversation.kind,
+          queries.memberFields(queries.get(row, 2, "member_settings.open_fields"))))
+    }
   }
 
   private func checkChannels(_ others: [Int64: StoredConversation]) throws {

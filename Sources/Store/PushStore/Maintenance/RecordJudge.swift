@@ -31,12 +31,18 @@ struct RecordJudge: RecordLookup {
     var found = found
     for (id, settings) in conversations.sorted(by: { $0.key.text < $1.key.text }) {
       // A parent that is missing is a number that leads nowhere.
-      if case .parentNotGroup(_, let parent, let kind) = rules.problem(of: id, settings) {
+      switch rules.problem(of: id, settings) {
+      case .parentNotGroup(_, let parent, let kind), .parentWithoutThreads(_, let parent, let kind):
         found.append("thread \"\(id)\" has the parent \"\(parent)\", which is a \(kind.rawValue)")
+      default: break
       }
     }
     for (user, thread) in threadMembers {
-      guard let parent = conversations[thread]?.parent,
+      guard let parent = conversations[thread]?.parent else {
+        found.append("\"\(user)\" has settings in thread \"\(thread)\", which has no parent")
+        continue
+      }
+      guard
         rules.parentProblem(of: user, inThread: thread, below: parent) != nil
       else { continue }
       found.append("\"\(user)\" has settings in thread \"\(thread)\" but is not in \"\(parent)\"")
@@ -82,11 +88,18 @@ struct RecordJudge: RecordLookup {
     if !kind.exists(under: rules) {
       report("\"\(id)\" is a \(kind.rawValue), which \(rules.rawValue) does not know")
     }
-    if (kind == .thread) != (settings.parent != nil) {
+    let mayLackParent = rules.fields.contains(.threadWithoutParent)
+    if kind == .thread ? !mayLackParent && settings.parent == nil : settings.parent != nil {
       report("\"\(id)\" is a \(kind.rawValue) with\(kind == .thread ? "out" : "") a parent")
     }
-    if kind != .ultraGroup, settings.level.isSet || !settings.channels.isEmpty {
-      report("\"\(id)\" is a \(kind.rawValue) with an ultra group's defaults")
+    check(settings.level, "\"\(id)\"")
+    let hasLevel =
+      kind == .ultraGroup
+      || rules.fields.contains(.groupLevel) && rules.threadParents.contains(kind)
+    if !hasLevel && settings.level.isSet || kind != .ultraGroup && !settings.channels.isEmpty {
+      let what =
+        rules.fields.contains(.groupLevel) ? "a default level" : "an ultra group's defaults"
+      report("\"\(id)\" is a \(kind.rawValue) with \(what)")
     }
   }
 
@@ -95,7 +108,7 @@ struct RecordJudge: RecordLookup {
   @inline(__always)
   func isPlain(_ member: MemberSettings) -> Bool {
     levels >> member.level.rawValue & 1 != 0 && member.mutedUntil == .zero
-      && member.channels.isEmpty
+      && member.channels.isEmpty && !member.hasOpenFields
   }
 
   mutating func look(
@@ -105,12 +118,18 @@ struct RecordJudge: RecordLookup {
     if parents.contains(conversation) { groupMembers.insert([user, conversation]) }
     if kind == .thread { threadMembers.append((user: user, thread: conversation)) }
     check(member.level, "\"\(user)\" in \"\(conversation)\"")
-    check(member.vendorFields.intersection(.memberMute), "\"\(user)\" in \"\(conversation)\"")
+    check(member.vendorFields.subtracting(.channels), "\"\(user)\" in \"\(conversation)\"")
     if CrossRecordRules<Self>.sinceProblem(of: user, in: conversation, kind, member) != nil {
       report("\"\(user)\" in thread \"\(conversation)\" has a since")
     }
     if CrossRecordRules<Self>.channelProblem(of: user, in: conversation, kind, member) != nil {
       report("\"\(user)\" in \"\(conversation)\" has channels outside an ultra group")
+    }
+    switch CrossRecordRules<Self>.threadProblem(of: user, in: conversation, kind, member) {
+    case .followOutsideThread:
+      report("\"\(user)\" follows \"\(conversation)\", which is not a thread")
+    case .rolesInThread: report("\"\(user)\" has roles in thread \"\(conversation)\"")
+    default: break
     }
   }
 }

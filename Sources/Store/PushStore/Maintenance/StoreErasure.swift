@@ -15,6 +15,12 @@ extension StoreWrite {
       }
       try queries.remove(user: number)
       try queries.db.execute(sql: "DELETE FROM remarks WHERE other = ?", arguments: [id.bytes])
+      for (holder, var settings) in try queries.users(listing: id) {
+        settings.importantSenders.removeAll { $0 == id }
+        settings.blockedSenders.removeAll { $0 == id }
+        try queries.write(holder, settings)
+        steps.append(.record(.user(holder, settings)))
+      }
       steps += [.userRemoved(id), .renamed(erased, to: try rename(.users, number))]
     case .conversation(let id):
       let find = "SELECT number FROM conversations WHERE id = ?"

@@ -45,7 +45,8 @@ extension StoreWrite {
 
 /// Whose id is erased.
 public enum ErasedID: Hashable, Sendable {
-  /// A user's, with all that ``StoreWrite/removeUser(_:)`` removes and what others call the user.
+  /// A user's, with all that ``StoreWrite/removeUser(_:)`` removes, what others call the user, and
+  /// the id among their senders.
   case user(Identifier)
   /// A conversation's, with all that ``StoreWrite/removeConversation(_:)`` removes.
   case conversation(Identifier)

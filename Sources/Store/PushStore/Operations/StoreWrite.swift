@@ -134,6 +134,7 @@ public struct StoreWrite {
     try check(devices: user.devices)
     try queries.write(id, user)
     steps.append(.record(.user(id, user)))
+    let rules = try queries.rules()
     // Nothing changes without an entry: snapshots are brought up to date by them.
     for change in changes.isEmpty ? [.user] : changes {
       let isWhole = change == .user
@@ -141,7 +142,8 @@ public struct StoreWrite {
       try record(
         change, user: id,
         values: values
-          ?? ChangedValues(old?.words(change), user.words(change), isWhole: isWhole))
+          ?? ChangedValues(
+            old?.words(change, rules), user.words(change, rules), isWhole: isWhole))
     }
   }
 
@@ -158,7 +160,7 @@ public struct StoreWrite {
     steps.append(.record(.conversation(id, settings)))
     try record(
       change, conversation: id, channel: channel,
-      values: ChangedValues(of: change, channel, before, settings))
+      values: ChangedValues(of: change, channel, before, settings, try queries.rules()))
   }
 
   /// Replaces the whole membership of a user in a conversation.
@@ -206,10 +208,11 @@ public struct StoreWrite {
     for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
     try queries.write(user, of: conversation, member, replacing: stored)
     steps.append(.record(.member(user, of: conversation, member)))
+    let rules = try queries.rules()
     for change in changes.isEmpty ? [.member] : changes {
       try record(
         change, user: user, conversation: conversation, channel: channel,
-        values: ChangedValues(of: change, channel, stored?.settings, member))
+        values: ChangedValues(of: change, channel, stored?.settings, member, rules))
     }
   }
 
@@ -221,13 +224,14 @@ public struct StoreWrite {
     guard try queries.member(user, of: conversation) != nil else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
+    let rules = try queries.rules()
     for id in [conversation] + (try queries.threads(of: conversation)) {
       guard let member = try queries.member(user, of: id) else { continue }
       try queries.remove(user, of: id)
       steps.append(.memberRemoved(user, of: id))
       try record(
         .memberRemoved, user: user, conversation: id,
-        values: ChangedValues(of: .member, nil, member, nil))
+        values: ChangedValues(of: .member, nil, member, nil, rules))
     }
   }
 

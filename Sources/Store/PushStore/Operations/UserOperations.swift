@@ -137,6 +137,11 @@ extension SettingsQueries {
       WHERE p.id = c.parent AND m.user = ?1))
     """
 
+  /// The numbers of levels: the vendors', and those of other sets of classes.
+  private static let isLevel = """
+    (s.level BETWEEN 1 AND 5 OR s.level BETWEEN 513 AND 1022 AND s.level NOT IN (514, 516, 518))
+    """
+
   fileprivate func conversationLevels(
     of user: Identifier, at now: Instant?, behind last: Int64, limit: Int
   ) throws -> [ConversationLevel] {
@@ -152,7 +157,7 @@ extension SettingsQueries {
           ) own
           JOIN conversations c ON c.number = own.conversation
           LEFT JOIN member_settings s ON s.user = ?1 AND s.conversation = own.conversation
-        WHERE \(Self.counts) AND (s.level BETWEEN 1 AND 5 OR s.muted_until > ?3 OR EXISTS (
+        WHERE \(Self.counts) AND (\(Self.isLevel) OR s.muted_until > ?3 OR EXISTS (
             SELECT 1 FROM member_channels h
             WHERE h.user = ?1 AND h.conversation = c.number AND h.level BETWEEN 1 AND 5))
         ORDER BY own.conversation LIMIT ?4

@@ -8,15 +8,18 @@ struct MemberSettingRows {
   /// The first row of each conversation by its number, and the end of the last one.
   private var starts: [UInt32] = [0]
   private var users: [UInt32] = []
-  /// The level, and whether there is a mute.
-  private var bits: [UInt8] = []
+  /// The level, and whether there are a mute and fields of open rules.
+  private var bits: [UInt16] = []
   /// The ends of mutes, in the order of rows.
   private var mutes: [(place: UInt64, until: Instant)] = []
+  /// What else is set, in the order of rows.
+  private var others: [(place: UInt64, fields: MemberSettings)] = []
   private var rowCount = 0
   /// How many rows were returned by ``next(_:_:)``.
   private var usedCount = 0
   private var row = 0
   private var mute = 0
+  private var other = 0
   private let unset = MemberSettings()
 
   /// How many rows ``next(_:_:)`` has not returned.
@@ -26,13 +29,14 @@ struct MemberSettingRows {
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  private static let muteBit: UInt8 = 0x80
+  private static let muteBit: UInt16 = 0x8000
+  private static let otherBit: UInt16 = 0x4000
 
   /// Reads all rows.
   ///
   /// - Parameter sum: is called with the sum of each.
-  /// - Complexity: O(rows). Memory: 5 bytes for each, 16 more for one with a mute; twice as much
-  ///   while they are read.
+  /// - Complexity: O(rows). Memory: 6 bytes for each, 16 more for one with a mute; twice as much
+  ///   while they are read. One with fields of open rules has some 60 more.
   init(_ queries: SettingsQueries, sum: ((RowSum) -> Void)? = nil) throws {
     // A row of another number is nobody's.
     let numbers = 1...(try Self.lastConversation(queries))
@@ -40,14 +44,14 @@ struct MemberSettingRows {
     let count = try Int.fetchOne(queries.db, sql: "SELECT count(*) FROM member_settings") ?? 0
     // In the order of users: which conversations, and where each user's end.
     var conversations: [UInt32] = []
-    var unsorted: [UInt8] = []
+    var unsorted: [UInt16] = []
     var runs: [(user: UInt32, end: UInt32)] = []
     conversations.reserveCapacity(count)
     unsorted.reserveCapacity(count)
     var rows = try RepeatedStatement(
       queries.db,
       """
-      SELECT user, conversation, level, muted_until FROM member_settings
+      SELECT user, conversation, level, muted_until, open_fields FROM member_settings
         ORDER BY user, conversation
       """)
     while let row = try rows.next() {
@@ -61,12 +65,18 @@ struct MemberSettingRows {
       guard let user, let conversation, numbers.contains(conversation) else { continue }
       if runs.last?.user != user { runs.append((user, 0)) }
       conversations.append(conversation)
-      unsorted.append(level.vendorCode | (until > .zero ? Self.muteBit : 0))
+      let fields = try queries.findText(row, 4, "member_settings.open_fields")
+      unsorted.append(
+        level.rawValue | (until > .zero ? Self.muteBit : 0) | (fields == nil ? 0 : Self.otherBit))
       runs[runs.count - 1].end = UInt32(conversations.count)
       counts[Int(conversation)] += 1
       if until > .zero { mutes.append((Self.place(conversation, user), until)) }
+      if let fields {
+        others.append((Self.place(conversation, user), try queries.memberFields(fields)))
+      }
     }
     mutes.sort { $0.place < $1.place }
+    others.sort { $0.place < $1.place }
     starts.reserveCapacity(counts.count + 1)
     for count in counts { starts.append((starts.last ?? 0) + count) }
     sort(conversations, unsorted, runs)
@@ -74,11 +84,11 @@ struct MemberSettingRows {
 
   /// Sorts by conversation; the users of each are in order already.
   private mutating func sort(
-    _ conversations: [UInt32], _ unsorted: [UInt8], _ runs: [(user: UInt32, end: UInt32)]
+    _ conversations: [UInt32], _ unsorted: [UInt16], _ runs: [(user: UInt32, end: UInt32)]
   ) {
     var next = starts
     users = [UInt32](repeating: 0, count: conversations.count)
-    bits = [UInt8](repeating: 0, count: conversations.count)
+    bits = [UInt16](repeating: 0, count: conversations.count)
     var row = 0
     for run in runs {
       while row < Int(run.end) {
@@ -95,6 +105,7 @@ struct MemberSettingRows {
   private static func sum(_ row: StatementColumns) -> RowSum {
     var sum = RowSum()
     for column: Int32 in 0..<4 { sum.add(column: row.number(column) ?? 0) }
+    sum.add(column: row.text(4))
     return sum
   }
 
@@ -125,9 +136,14 @@ struct MemberSettingRows {
     guard row < end, Int64(users[row]) == user else { return member }
     defer { row += 1 }
     usedCount += 1
-    member.level = NotificationLevel(vendorCode: bits[row] & ~Self.muteBit) ?? .unset
-    guard bits[row] & Self.muteBit != 0 else { return member }
     let place = Self.place(UInt32(number), users[row])
+    if bits[row] & Self.otherBit != 0 {
+      while others[other].place < place { other += 1 }
+      member = others[other].fields
+    }
+    member.level =
+      NotificationLevel(rawValue: bits[row] & ~(Self.muteBit | Self.otherBit)) ?? .unset
+    guard bits[row] & Self.muteBit != 0 else { return member }
     while mutes[mute].place < place { mute += 1 }
     member.mutedUntil = mutes[mute].until
     return member
@@ -147,5 +163,12 @@ struct RowSum {
     add(UInt64(SQLITE_INTEGER))
     let number = UInt64(bitPattern: number)
     for shift: UInt64 in stride(from: 0, to: 64, by: 16) { add(number >> shift & 0xFFFF) }
+  }
+  /// Adds a column with a text, or NULL.
+  mutating func add(column text: String?) {
+    add(UInt64(text == nil ? SQLITE_NULL : SQLITE_TEXT))
+    guard let text else { return }
+    add(UInt64(text.utf8.count))
+    for byte in text.utf8 { add(UInt64(byte)) }
   }
 }

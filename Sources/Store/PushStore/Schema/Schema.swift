@@ -7,6 +7,8 @@ internal import GRDB
 /// which decisions are written. `is_declared` is a ``RecordState``. Names and nicknames are BLOBs of
 /// UTF-8 too.
 ///
+/// `app.quiet` and `open_fields` are JSON (``StoredMemberFields`` and others).
+///
 /// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds
 /// `ConversationKind.rawValue`.
 enum Schema {
@@ -15,7 +17,7 @@ enum Schema {
 
   /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
   /// what a value means gives it the next one: a store of another format is refused.
-  static let format: Int32 = 2
+  static let format: Int32 = 3
 
   /// Makes the tables of a new store, and says which format they are of, in the transaction that is
   /// open.
@@ -44,7 +46,8 @@ enum Schema {
       device_policy TEXT NOT NULL,
       advanced_push INTEGER NOT NULL,
       level INTEGER NOT NULL,
-      message_notification INTEGER NOT NULL
+      message_notification INTEGER NOT NULL,
+      quiet TEXT
     ) STRICT;
     CREATE TABLE options (
       name TEXT PRIMARY KEY,
@@ -66,7 +69,8 @@ enum Schema {
       push_when_desktop_online INTEGER NOT NULL DEFAULT 0,
       local_information_missing INTEGER NOT NULL DEFAULT 0,
       local_handled_by_app INTEGER NOT NULL DEFAULT 0,
-      has_devices INTEGER NOT NULL DEFAULT 0
+      has_devices INTEGER NOT NULL DEFAULT 0,
+      open_fields TEXT
     ) STRICT;
     CREATE TABLE devices (
       user INTEGER NOT NULL,
@@ -77,6 +81,7 @@ enum Schema {
       has_token INTEGER NOT NULL,
       notifier BLOB,
       background_since INTEGER,
+      seen_at INTEGER,
       PRIMARY KEY (user, position)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE conversations (
@@ -104,6 +109,7 @@ enum Schema {
       conversation INTEGER NOT NULL,
       level INTEGER NOT NULL,
       muted_until INTEGER NOT NULL,
+      open_fields TEXT,
       PRIMARY KEY (user, conversation)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE member_channels (

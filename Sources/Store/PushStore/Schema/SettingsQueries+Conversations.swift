@@ -102,13 +102,11 @@ extension SettingsQueries {
             ON CONFLICT (conversation, user) DO UPDATE SET since = excluded.since WHERE since <> excluded.since
           """, numbers.conversation, numbers.user, member.since.milliseconds)
     }
-    if member.level.isSet || member.mutedUntil > .zero {
-      try run(
-        cached: """
-          INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)
-            VALUES (?, ?, ?, ?)
-          """, numbers.user, numbers.conversation, Int64(member.level.rawValue),
-        member.mutedUntil.milliseconds)
+    let openFields = try StoredMemberFields.text(of: member)
+    if member.level.isSet || member.mutedUntil > .zero || openFields != nil {
+      var insert = try RepeatedStatement(cached: Self.insertMemberSettings, db)
+      try insert.bind(numbers.user, numbers.conversation, member, openFields)
+      try insert.run()
     } else {
       try run(
         cached: "DELETE FROM member_settings WHERE user = ? AND conversation = ?", numbers.user,
@@ -124,6 +122,12 @@ extension SettingsQueries {
         [numbers.user, numbers.conversation, channel.bytes, level.rawValue])
     }
   }
+
+  /// Takes what ``RepeatedStatement/bind(_:_:_:_:)`` binds.
+  static let insertMemberSettings = """
+    INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until, open_fields)
+      VALUES (?, ?, ?, ?, ?)
+    """
 
   func remove(_ user: Identifier, of conversation: Identifier) throws {
     let numbers = (try number(user: user), try number(conversation: conversation))
@@ -174,5 +178,18 @@ extension SettingsQueries {
       throw StoreError.damaged(path, reason: "member_channels.user names no member")
     }
     return settings.strayCount
+  }
+}
+
+extension RepeatedStatement {
+  /// Binds a row of member_settings.
+  mutating func bind(
+    _ user: Int64, _ conversation: Int64, _ member: borrowing MemberSettings, _ openFields: String?
+  ) throws {
+    try bind(user)
+    try bind(conversation)
+    try bind(Int64(member.level.rawValue))
+    try bind(member.mutedUntil.milliseconds)
+    try bind(text: openFields)
   }
 }

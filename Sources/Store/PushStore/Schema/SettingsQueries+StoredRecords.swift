@@ -4,7 +4,8 @@ internal import PushModel
 /// What records that are only partial are completed with.
 extension SettingsQueries: StoredRecords {
   func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool {
-    var conditions = ["has_devices"]
+    // What open rules have there has no columns.
+    var conditions = ["has_devices", "open_fields IS NOT NULL"]
     if fields.contains(.kindLevels) { conditions.append("type_levels IS NOT NULL") }
     if fields.contains(.pushWhenDesktopOnline) { conditions.append("push_when_desktop_online") }
     if fields.contains(.localNotification) {

@@ -47,11 +47,11 @@ struct SettingsQueries {
     try run(
       """
       INSERT OR REPLACE INTO app (one, rules, time_zone, device_policy, advanced_push, level,
-        message_notification) VALUES (1, ?, ?, ?, ?, ?, ?)
+        message_notification, quiet) VALUES (1, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         app.rules.rawValue, app.timeZone, app.devicePolicy.rawValue, app.advancedPush,
-        app.level.rawValue, app.messageNotification,
+        app.level.rawValue, app.messageNotification, try app.quietText(),
       ])
     try run("DELETE FROM options", [])
     for (name, value) in app.optionTexts {
@@ -61,7 +61,8 @@ struct SettingsQueries {
 
   func app() throws -> AppSettings {
     let find = """
-      SELECT rules, time_zone, device_policy, advanced_push, level, message_notification FROM app
+      SELECT rules, time_zone, device_policy, advanced_push, level, message_notification, quiet
+        FROM app
       """
     guard let row = try Row.fetchOne(db, sql: find) else { return AppSettings() }
     var app = AppSettings(
@@ -70,6 +71,7 @@ struct SettingsQueries {
       devicePolicy: try known(
         AppSettings.DevicePolicy(rawValue: get(row, 2, "app.device_policy")), "app.device_policy"),
       advancedPush: try get(row, 3, "app.advanced_push"), level: try level(row, 4, "app.level"),
+      quietHours: try (self.find(row, 6, "app.quiet") as String?).map(windows),
       messageNotification: try get(row, 5, "app.message_notification"))
     for row in try Row.fetchAll(db, sql: "SELECT name, value FROM options ORDER BY name") {
       let name: String = try get(row, 0, "options.name")
@@ -86,19 +88,19 @@ struct SettingsQueries {
   }
 
   func write(number: Int64, _ user: UserSettings) throws {
-    try run(Self.updateUser, StatementArguments(Self.values(of: user) + [number]))
+    try run(Self.updateUser, StatementArguments(try Self.values(of: user) + [number]))
     try run(Self.deleteDevices, [number])
     try writeDevices(of: user, number) { try run(Self.insertDevice, $0) }
   }
 
   /// The columns from `level` on.
-  static func values(of user: UserSettings) -> [(any DatabaseValueConvertible)?] {
-    let columns = UserColumns(user)
+  static func values(of user: UserSettings) throws -> [(any DatabaseValueConvertible)?] {
+    let columns = try UserColumns(user)
     return [
       columns.level, columns.start, columns.end, columns.span, columns.quietLevel,
       columns.quietZone, columns.timeZone, columns.mutedUntil, columns.typeLevels,
       columns.pushWhenDesktopOnline, columns.localInformationMissing, columns.localHandledByApp,
-      columns.hasDevices,
+      columns.hasDevices, columns.openFields,
     ]
   }
 
@@ -107,10 +109,10 @@ struct SettingsQueries {
     UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
       quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
       push_when_desktop_online = ?, local_information_missing = ?, local_handled_by_app = ?,
-      has_devices = ? WHERE number = ?
+      has_devices = ?, open_fields = ? WHERE number = ?
     """
   static let deleteDevices = "DELETE FROM devices WHERE user = ?"
-  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
   /// Calls `insert` with the values of ``insertDevice`` for each device.
   func writeDevices(
@@ -121,6 +123,7 @@ struct SettingsQueries {
       try insert([
         number, position, device.id.bytes, device.kind.rawValue, device.state.rawValue,
         device.hasToken, device.notifier?.bytes, device.backgroundSince?.milliseconds,
+        device.seenAt?.milliseconds,
       ])
     }
   }
@@ -128,10 +131,10 @@ struct SettingsQueries {
   private static let userColumns = """
     number, id, is_declared, level, quiet_start, quiet_end, quiet_span, quiet_level, quiet_zone,
     time_zone, muted_until, type_levels, push_when_desktop_online, local_information_missing,
-    local_handled_by_app, has_devices
+    local_handled_by_app, has_devices, open_fields
     """
   private static let deviceColumns = """
-    user, id, kind, state, has_token, notifier, background_since
+    user, id, kind, state, has_token, notifier, background_since, seen_at
     """
 
   /// Calls `body` with every user in the order of numbers; nil for one who has set nothing.
@@ -186,14 +189,15 @@ struct SettingsQueries {
         let pair = part.split(separator: "=")
         let kind = try known(
           pair.first.flatMap { ConversationKind(rawValue: String($0)) }, "users.type_levels")
-        user.levels[kind] = level(
-          try known(pair.count == 2 ? Int64(pair[1]) : nil, "users.type_levels"))
+        let level = level(try known(pair.count == 2 ? Int64(pair[1]) : nil, "users.type_levels"))
+        user.levels[kind] = level.isOfVendor ? level : .unset
       }
     }
     user.pushWhenDesktopOnline = try flag(row, 12, "users.push_when_desktop_online")
     user.localInformationMissing = try flag(row, 13, "users.local_information_missing")
     user.localHandledByApp = try flag(row, 14, "users.local_handled_by_app")
     if try flag(row, 15, "users.has_devices") { user.devices = devices }
+    if let text = try findText(row, 16, "users.open_fields") { try read(text, into: &user) }
     return user
   }
 
@@ -223,7 +227,8 @@ struct SettingsQueries {
         findText(row, 3, "devices.state").flatMap { Device.State(rawValue: $0) }, "devices.state"),
       hasToken: try flag(row, 4, "devices.has_token"),
       notifier: try findID(row, 5, "devices.notifier"),
-      backgroundSince: row.isNull(6) ? nil : try instant(row, 6, "devices.background_since"))
+      backgroundSince: row.isNull(6) ? nil : try instant(row, 6, "devices.background_since"),
+      seenAt: row.isNull(7) ? nil : try instant(row, 7, "devices.seen_at"))
   }
 
   // MARK: What is read back is checked
@@ -256,7 +261,7 @@ struct SettingsQueries {
 
   /// A level that is stored; an unknown number counts as unset (R-8).
   func level(_ number: Int64) -> NotificationLevel {
-    UInt8(exactly: number).flatMap { NotificationLevel(vendorCode: $0) } ?? .unset
+    UInt16(exactly: number).flatMap { NotificationLevel(rawValue: $0) } ?? .unset
   }
 
   func instant(_ row: Row, _ index: Int, _ column: String) throws -> Instant {
@@ -320,8 +325,9 @@ struct UserColumns {
   let mutedUntil: Int64
   let typeLevels: String?
   let pushWhenDesktopOnline, localInformationMissing, localHandledByApp, hasDevices: Bool
+  let openFields: String?
 
-  init(_ user: borrowing UserSettings) {
+  init(_ user: borrowing UserSettings) throws {
     level = Int64(user.level.rawValue)
     switch user.quietHours {
     case .interval(let interval):
@@ -329,8 +335,7 @@ struct UserColumns {
     case .span(let quiet):
       (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
       (quietLevel, quietZone) = (Int64(quiet.level.rawValue), quiet.timeZone)
-    case .windows: preconditionFailure("no columns hold several windows yet")
-    case nil: break
+    case .windows, nil: break
     }
     timeZone = user.timeZone
     mutedUntil = user.mutedUntil.milliseconds
@@ -339,6 +344,7 @@ struct UserColumns {
     localInformationMissing = user.localInformationMissing
     localHandledByApp = user.localHandledByApp
     hasDevices = user.devices != nil
+    openFields = try user.openFieldsText()
   }
 
   private static func text(_ levels: KindLevels) -> String? {

@@ -34,7 +34,7 @@ extension SettingsQueries {
   /// A row for each channel that the user has set, and one if there is none.
   private static let findMember = """
     SELECT m.user, m.conversation, c.kind, c.parent, m.since, s.level, s.muted_until,
-      h.channel, h.level
+      h.channel, h.level, s.open_fields
     FROM members m
       JOIN users u ON u.number = m.user JOIN conversations c ON c.number = m.conversation
       LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
@@ -43,19 +43,20 @@ extension SettingsQueries {
     """
 
   private func storedMember(_ row: StatementColumns) throws -> StoredMember {
-    StoredMember(
+    var settings =
+      try findText(row, 9, "member_settings.open_fields").map(memberFields)
+      ?? MemberSettings()
+    if !row.isNull(5) {
+      settings.level = level(try known(row.number(5), "member_settings.level"))
+      settings.mutedUntil = try instant(row, 6, "member_settings.muted_until")
+    }
+    settings.since = try instant(row, 4, "members.since")
+    return StoredMember(
       numbers: (
         user: try known(row.number(0), "members.user"),
         conversation: try known(row.number(1), "members.conversation")
       ),
-      kind: try kind(row, 2), parent: try parent(row, 3),
-      settings: MemberSettings(
-        level: row.isNull(5)
-          ? .unset : level(try known(row.number(5), "member_settings.level")),
-        mutedUntil: try instant(
-          row.isNull(6) ? 0 : try known(row.number(6), "member_settings.muted_until"),
-          "member_settings.muted_until"),
-        since: try instant(try known(row.number(4), "members.since"), "members.since")))
+      kind: try kind(row, 2), parent: try parent(row, 3), settings: settings)
   }
 
   func kind(_ row: StatementColumns, _ index: Int32) throws -> ConversationKind {
