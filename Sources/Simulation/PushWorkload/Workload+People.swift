@@ -156,7 +156,8 @@ extension Workload {
     } else if Self.share(kind) < options.people.allLevelShare {
       level = .all
     }
-    return WorkloadMember(user: user, level: options.level(level), since: since(room: room, rank: rank))
+    return WorkloadMember(
+      user: user, level: options.level(level), since: since(room: room, rank: rank))
   }
 
   private static func share(_ number: UInt64) -> Double { (Double(number >> 11) + 0.5) * 0x1p-53 }
@@ -227,7 +228,9 @@ extension Workload {
         allow: allow)
     }
     let everyDay = QuietWindows.Window.everyDay
-    guard drawn.hasWeekend, !drawn.isSilent else { return [window(everyDay, length)].compactMap(\.self) }
+    guard drawn.hasWeekend, !drawn.isSilent else {
+      return [window(everyDay, length)].compactMap(\.self)
+    }
     // The nights before Saturday and Sunday.
     let weekend: UInt8 = 0b011_0000
     return [window(everyDay & ~weekend, length), window(weekend, length + weekendMinutes)]

@@ -107,7 +107,9 @@ import Testing
     var tally = [Int](repeating: 0, count: Outcome.codeCount)
     for code in expected where code != 0 { tally[Int(code)] += 1 }
     let counts = result.counts
-    if let difference = firstDifference((0..<Outcome.codeCount).map { counts[code: UInt8($0)] }, tally) {
+    if let difference = firstDifference(
+      (0..<Outcome.codeCount).map { counts[code: UInt8($0)] }, tally)
+    {
       return "counts " + difference
     }
     return firstDifference(

@@ -113,8 +113,8 @@ struct Decider {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      if let open = plan.open {
-        addNamed(open, target, result.sender, storage)
+      if let message = plan.named {
+        addNamed(message, target, result.sender, storage)
       } else {
         addNamed(plan, target, result.sender, storage)
       }
@@ -123,8 +123,8 @@ struct Decider {
     if result.sender >= 0 { storage.add(result.sender) }
     unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
-    if let open = plan.open {
-      correct(named, open, copy target, &result)
+    if let message = plan.named {
+      correct(named, message, copy target, &result)
     } else if named > 0 {
       correctNamed(named, target.rules, plan, &result)
     }
@@ -251,7 +251,8 @@ struct Decider {
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   static func decide(
-    _ message: Message, for user: UInt32, _ version: EngineVersion, presenceAt seenAt: Instant? = nil
+    _ message: Message, for user: UInt32, _ version: EngineVersion,
+    presenceAt seenAt: Instant? = nil
   ) -> Outcome? {
     let tables = version.tables
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
@@ -267,11 +268,11 @@ struct Decider {
     if member.isAbsent || tables.isRefused(user) { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    if let open = plan.open {
+    if let message = plan.named {
       let reach = seenAt.map {
         tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
       }
-      return Outcome(code: resolver.openCode(ofRank: rank, open, target, at: now, reach: reach))
+      return Outcome(code: resolver.openCode(ofRank: rank, message, target, at: now, reach: reach))
     }
     let value = tables.userClass(of: user, kind: target.kind, at: now)
     var isNamed = false

@@ -9,7 +9,9 @@ struct MessagePlan {
   var namedClass = 0
   var mentions: MentionedUsers?
   /// By open rules, in place of ``mentions``.
-  var open: OpenMessage?
+  var named: OpenMessage?
+  /// Whether users may have classes of their own.
+  var namesUsers: Bool { named != nil }
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
 

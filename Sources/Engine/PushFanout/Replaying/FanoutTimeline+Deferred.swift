@@ -76,7 +76,7 @@ extension FanoutTimeline {
     let plan = MessagePlan(message, target, engineVersion.tables)
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
-    if plan.open != nil {
+    if plan.namesUsers {
       // All who do not get what their state says.
       named = result.correctedRanks
     } else if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
@@ -159,11 +159,11 @@ extension FanoutTimeline {
 
   /// The same for a member with classes that most do not have.
   private func release(ofNamed rank: Int, _ deferring: Deferring) -> (at: Int64, code: UInt8)? {
-    guard let open = deferring.plan.open else {
+    guard let message = deferring.plan.named else {
       return release(of: rank, deferring.plan.namedClass, deferring)
     }
     let found = deferred.release(
-      ofNamed: rank, open, deferring.target, at: result.instant, MemberResolver(engineVersion))
+      ofNamed: rank, message, deferring.target, at: result.instant, MemberResolver(engineVersion))
     guard let found, found.at <= deferring.limit else { return nil }
     return found
   }

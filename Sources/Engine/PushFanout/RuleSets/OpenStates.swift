@@ -69,20 +69,21 @@ internal import Synchronization
   ///
   /// - Complexity: O(1), without a lock if it is known.
   func base(_ member: OpenMemberClass) -> UInt16 {
-    find(member) ?? known.withLock { known in
-      if let base = find(member) { return base }
-      guard known.members.count < Int(Self.othersBase) else { return Self.othersBase }
-      let base = UInt16(known.members.count)
-      known.members.append(member)
-      for (phase, quiet) in known.quiets.enumerated() where phase != StateRules.refusedPhase {
-        set(state(member, quiet, &known), phase: UInt8(phase), base: base)
+    find(member)
+      ?? known.withLock { known in
+        if let base = find(member) { return base }
+        guard known.members.count < Int(Self.othersBase) else { return Self.othersBase }
+        let base = UInt16(known.members.count)
+        known.members.append(member)
+        for (phase, quiet) in known.quiets.enumerated() where phase != StateRules.refusedPhase {
+          set(state(member, quiet, &known), phase: UInt8(phase), base: base)
+        }
+        var slot = firstSlot(of: member)
+        while unsafe slots[slot].load(ordering: .relaxed) != 0 { slot = next(slot) }
+        unsafe slots[slot].store(
+          UInt64(member.bits) << 16 | UInt64(base), ordering: .releasing)
+        return base
       }
-      var slot = firstSlot(of: member)
-      while unsafe slots[slot].load(ordering: .relaxed) != 0 { slot = next(slot) }
-      unsafe slots[slot].store(
-        UInt64(member.bits) << 16 | UInt64(base), ordering: .releasing)
-      return base
-    }
   }
 
   private func find(_ member: OpenMemberClass) -> UInt16? {

@@ -77,7 +77,8 @@ struct SnapshotReading {
       users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
       names: count(.nameEntries), conversations: count(.conversations),
       userPolicies: settings.policies.users.count, memberPolicies: settings.policies.members.count,
-      listedNames: count(.nameLists), holders: count(.nameHolders), userCharacters: count(.userCharacters),
+      listedNames: count(.nameLists), holders: count(.nameHolders),
+      userCharacters: count(.userCharacters),
       nameCharacters: count(.nameCharacters), conversationCharacters: count(.conversationCharacters)
     )
     let used = try checkBlocks(bounds)

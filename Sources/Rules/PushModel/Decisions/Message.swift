@@ -148,15 +148,15 @@ extension Message {
   /// Whether there is any of these fields.
   package var hasRareFields: Bool { box != nil }
 
-  private var rare: RareFields? { box?.fields }
+  private var rare: RareMessageFields? { box?.fields }
 
-  private mutating func setRare(_ change: (inout RareFields) -> Void) {
-    var fields = rare ?? RareFields()
+  private mutating func setRare(_ change: (inout RareMessageFields) -> Void) {
+    var fields = rare ?? RareMessageFields()
     change(&fields)
-    box = fields == RareFields() ? nil : RareBox(fields)
+    box = fields == RareMessageFields() ? nil : RareBox(fields)
   }
 
-  private struct RareFields: Hashable, Sendable {
+  private struct RareMessageFields: Hashable, Sendable {
     var filter: DeviceFilter?
     var ext = EasemobExtension()
     var mentionsRoles: [Identifier]?
@@ -166,9 +166,9 @@ extension Message {
 
   /// Few messages have them, and all are copied: beside the message they take 8 bytes.
   private final class RareBox: Hashable, Sendable {
-    let fields: RareFields
+    let fields: RareMessageFields
 
-    init(_ fields: RareFields) { self.fields = fields }
+    init(_ fields: RareMessageFields) { self.fields = fields }
 
     static func == (one: RareBox, other: RareBox) -> Bool { one.fields == other.fields }
 

@@ -3,8 +3,8 @@ internal import PushModel
 
 extension MessagePlan {
   /// Lines 1 and 2 of open rules' procedure, but for blocked senders.
-  mutating func plan(
-    open message: borrowing Message, _ kind: ConversationKind, _ tables: borrowing Tables
+  mutating func planOpen(
+    _ message: borrowing Message, _ kind: ConversationKind, _ tables: borrowing Tables
   ) {
     if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
@@ -12,10 +12,10 @@ extension MessagePlan {
     if age > tables.app.open.expireSeconds * 1000 {  // O-22
       return uniform = Outcome(.suppress, .expired)
     }
-    let open = OpenMessage(message, tables)
-    messageClass = open.messageClass.index
+    let message = OpenMessage(message, tables)
+    messageClass = message.messageClass.index
     namedClass = messageClass
-    self.open = open
+    named = message
   }
 }
 

@@ -25,7 +25,8 @@ extension TableWriter {
 
   /// Sets a user's keywords and senders.
   func setNames(_ user: UserSettings, of index: UInt32) throws(FanoutError) {
-    let hasNames = !user.keywords.isEmpty || !user.importantSenders.isEmpty
+    let hasNames =
+      !user.keywords.isEmpty || !user.importantSenders.isEmpty
       || !user.blockedSenders.isEmpty
     if !hasNames && tables.nameLists.isEmpty { return }
     var list = NameLists.List()
@@ -166,7 +167,8 @@ extension DeviceReader {
   ) throws(Failure) {
     try forEachDevice(of: user) { (record) throws(Failure) -> Void in
       let isGone =
-        record.state == Device.State.kicked.ordinal || record.state == Device.State.loggedOut.ordinal
+        record.state == Device.State.kicked.ordinal
+        || record.state == Device.State.loggedOut.ordinal
       if !isGone, record.hasToken { try body(record) }
     }
   }
