@@ -134,6 +134,9 @@ public struct FileChecker {
     let isJudged = world.count > 0
     let changed = changed.conversations
     do throws(FileProblem) {
+      if isJudged, settings.app.rules.fields.contains(.seenAt) {
+        throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(settings.app.rules))
+      }
       let reader = try PresenceReader(path: path)
       checkInOrder(path, "row", line: { reader.lineNumber }) { () throws(FileProblem) in
         guard let row = try reader.next() else { return nil }

@@ -68,6 +68,11 @@ struct Render: ParsableCommand {
 
   func run() throws {
     let (fanout, directory, stored) = try world.loadFanoutWithContent(threads: threads)
+    guard fanout.app.rules.hasPushContent else {
+      throw Failure(
+        text: "the rules \(fanout.app.rules.rawValue) do not say what a push contains; "
+          + "evaluate --devices says to whom it goes")
+    }
     if let user, fanout.user(Identifier(user)) == nil {
       throw FanoutError.unknownUser(Identifier(user))
     }

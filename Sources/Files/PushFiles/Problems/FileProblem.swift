@@ -124,6 +124,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case refused(String, SettingsWriteError)
     /// Something that belongs to another rule set than the one whose rules apply.
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
+    /// Presence of users, where the rules have that of devices.
+    case presenceOfUsers(RuleSet)
     /// There is an app record already.
     case secondApp
     /// The user has two devices of this id.
@@ -307,6 +309,9 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let owner, let rules):
       "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
+    case .presenceOfUsers(let rules):
+      "rows say which users are online; under the rules \(rules.rawValue) devices are, by the state "
+        + "and seenAt that they have in the settings"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):

@@ -10,6 +10,14 @@ extension RuleSet {
     }
   }
 
+  /// Whether the rules say what a push contains.
+  public var hasPushContent: Bool {
+    switch self {
+    case .easemob, .rongcloud: true
+    case .open: false
+    }
+  }
+
   /// The kinds of conversations that exist.
   public var kinds: [ConversationKind] {
     switch self {

@@ -143,6 +143,9 @@ public final class ReplayEvents {
         })
     }
     for path in files.presence {
+      if rules.fields.contains(.seenAt) {
+        throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(rules))
+      }
       let reader =
         if let bytes = files.contents[path] {
           try PresenceReader(bytes, name: path)
