@@ -106,14 +106,14 @@ import Testing
         "rooms>500.unset.levl=none is no change; did you mean rooms>500.unset.level=none?"
       ),
       (
-        "rooms.over=500.unset.level=mentions",
-        "rooms.over=500.unset.level=mentions: a level under easemob is one of "
+        "rooms.over=500.unset.level=metion",
+        "rooms.over=500.unset.level=metion is no change: a level under easemob is one of "
           + "default, all, mention, none; did you mean mention?"
       ),
       (
-        "unset.level=mentions",
-        "unset.level=mentions: a level under easemob is one of default, all, mention, none; "
-          + "did you mean mention?"
+        "unset.level=metion",
+        "unset.level=metion is no change: a level under easemob is one of default, all, mention, "
+          + "none; did you mean mention?"
       ),
       // A level, but no rule set has it for users.
       (
