@@ -34,6 +34,21 @@ import Testing
     #"{"op":"setUltraGroupConversationChannelDefaultNotificationLevel","channel":"c","#
       + #""conversation":"g","level":"all"}"#,
     #"{"op":"setPushReceiveStatus","receive":true,"user":"u"}"#,
+    #"{"op":"setLevel","conversation":"g","level":["plain","role"],"user":"u"}"#,
+    #"{"op":"muteUntil","conversation":"g","mutedUntil":9007199254740991,"user":"u"}"#,
+    #"{"op":"setMutedAllow","allow":"direct","user":"u"}"#,
+    #"{"op":"setAllowForce","allowForce":false,"user":"u"}"#,
+    #"{"op":"addQuietWindow","allow":["me"],"days":["mon","sun"],"end":"7:0","start":"22:0","#
+      + #""user":"u"}"#,
+    #"{"op":"removeQuietWindow","position":1,"user":"u"}"#,
+    #"{"op":"clearQuietWindows","keepsNone":true,"user":"u"}"#,
+    #"{"op":"addKeyword","keyword":"on call","user":"u"}"#,
+    #"{"op":"removeKeyword","keyword":"é\n/","user":"u"}"#,
+    #"{"op":"addSender","list":"important","other":"boss","user":"u"}"#,
+    #"{"op":"removeSender","list":"blocked","other":"bot","user":"u"}"#,
+    #"{"op":"setImportant","conversation":"g","important":true,"user":"u"}"#,
+    #"{"op":"setFollow","conversation":"t","follow":false,"user":"u"}"#,
+    #"{"op":"setRoles","conversation":"g","roles":["oncall","design"],"user":"u"}"#,
     #"{"op":"setTimeZone","timeZone":"UTC","user":"e\u0301"}"#,
     #"{"op":"addMember","conversation":"g","user":"u"}"#,
     #"{"op":"removeMember","conversation":"g","user":"u"}"#,
@@ -73,8 +88,8 @@ import Testing
       // What the refusal of another field lists is all that the operation has.
       let all = try JSONObject(Array(line.utf8)).names
       #expect(
-        Self.refusal(line.dropLast() + #","other":1}"#, .rongcloud)
-          == "the operation has no field \"other\"; it has \(all)")
+        Self.refusal(line.dropLast() + #","another":1}"#, .rongcloud)
+          == "the operation has no field \"another\"; it has \(all)")
     }
   }
 
@@ -141,6 +156,44 @@ import Testing
       let found = Self.refusal(line)
       #expect(found.replacing("\"", with: "") == wanted.replacing("\"", with: ""), "\(line)")
     }
+    for (line, wanted) in [
+      (
+        #"{"op":"setLevel","user":"u","level":"loud"}"#,
+        "there is no level loud; there are [all, mentions, direct, none], and lists of classes"
+      ),
+      (
+        #"{"op":"setLevel","user":"u","level":["me","all"]}"#,
+        "\(SettingsWriteError.unknownClass("all"))"
+      ),
+      (
+        #"{"op":"setMutedAllow","user":"u","allow":["me","me"]}"#,
+        "\(SettingsWriteError.repeatedClass("me"))"
+      ),
+      (
+        #"{"op":"muteUntil","user":"u","mutedUntil":-1}"#,
+        "mutedUntil -1 is not in 0...9007199254740991"
+      ),
+      (
+        #"{"op":"addQuietWindow","user":"u","start":"24:0","end":"7:0"}"#,
+        "\(SettingsWriteError.hourOutOfRange(24))"
+      ),
+      (
+        #"{"op":"addQuietWindow","user":"u","start":"2:0","end":"7:0","days":[]}"#,
+        "\(SettingsWriteError.noDays)"
+      ),
+      (
+        #"{"op":"addSender","user":"u","other":"v","list":"loved"}"#,
+        "there is no list loved; there are [important, blocked]"
+      ),
+    ] {
+      let found = Self.refusal(line, .open)
+      #expect(found.replacing("\"", with: "") == wanted.replacing("\"", with: ""), "\(line)")
+    }
+    // What is left out is unset.
+    #expect(try Self.read(#"{"op":"setLevel","user":"u"}"#, .open) == .setLevel(user: "u"))
+    #expect(
+      try Self.read(#"{"op":"setFollow","user":"u","conversation":"t"}"#, .open)
+        == .setFollow(user: "u", conversation: "t"))
     // Under RongCloud a level may be a number.
     let line = #"{"op":"setConversationNotificationLevel","user":"u","conversation":"g","level":"#
     #expect(
@@ -154,7 +207,7 @@ import Testing
     let page = try String(
       contentsOf: Repository.root.appending(path: "docs/service.md"), encoding: .utf8)
     let rows = page.matches(
-      of: /\n\| (Easemob|RongCloud|both) \| `(?<name>\w+)` \| (?<fields>.*) \|/)
+      of: /\n\| (Easemob|RongCloud|open|all) \| `(?<name>\w+)` \| (?<fields>.*) \|/)
     #expect(rows.map { String($0.output.name) } == wanted.map(\.name))
     for (row, operation) in zip(rows, wanted) {
       let fields = row.output.fields.matches(of: /`(\w+)`/).map { String($0.output.1) }

@@ -46,7 +46,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case closed(String)
   /// An id that is empty, or longer than ``SettingsStore/idLimit`` bytes.
   case idLength(Int)
-  /// An operation of the other vendor.
+  /// An operation of another rule set.
   case otherRules(RuleSet)
   /// A user whose id the store does not have.
   case unknownUser(Identifier)
@@ -58,6 +58,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAMember(user: Identifier, conversation: Identifier)
   /// A device that the user does not have.
   case unknownDevice(user: Identifier, device: Identifier)
+  /// A quiet window that the user does not have.
+  case unknownWindow(user: Identifier, position: Int)
   /// An operation that this kind of conversation does not have.
   case wrongKind(Identifier, ConversationKind)
   /// A kind of conversation that the store's rules do not have.
@@ -141,6 +143,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAMember(let user, let conversation):
       "\"\(user)\" is not a member of \"\(conversation)\""
     case .unknownDevice(let user, let device): "\"\(user)\" has no device \"\(device)\""
+    case .unknownWindow(let user, let position): "\"\(user)\" has no quiet window \(position)"
     case .wrongKind(let id, let kind): "\"\(id)\" is a \(kind.rawValue), which has no such setting"
     case .unavailableKind(let kind, let rules):
       "a conversation of type \(kind.rawValue) does not exist under \(rules.rawValue)"

@@ -57,6 +57,10 @@ extension SettingsOperation {
       if level == nil, minutes == nil {
         throw OperationProblem.fields("nothing to set: send level, minutes")
       }
+    case .addQuietWindow(_, let days, let start, let end, _):
+      _ = try QuietWindows.Window(
+        days: days.map { try QuietWindows.Window.days($0) } ?? QuietWindows.Window.everyDay,
+        start: start, end: end)
     default: break
     }
   }
@@ -97,6 +101,7 @@ private final class OperationFields: Decoder {
       Identifier(try required(object.text(name), name))
     case is Identifier.Type: try object.identifier(name)
     case is [Identifier].Type: try object.identifiers(name)
+    case is [String].Type: try required(object.texts(name), name)
     case is String.Type: try required(object.text(name), name)
     case is Bool.Type: try required(object.flag(name), name)
     case is Int64.Type: try required(object.whole(name), name)
@@ -105,6 +110,9 @@ private final class OperationFields: Decoder {
     case is ConversationKind.Type: try word(ConversationKind.self, name)
     case is Device.Kind.Type: try word(Device.Kind.self, name)
     case is Device.State.Type: try word(Device.State.self, name)
+    case is SenderList.Type: try word(SenderList.self, name)
+    case is MessageClasses.Type: try classes(name)
+    case is Instant.Type: try instant(name)
     default: throw notSupported
     }
   }
@@ -133,6 +141,25 @@ private final class OperationFields: Decoder {
       throw OperationProblem.fields("\"\(name)\" \(text) is not a language tag, like zh-Hans")
     }
     return tag
+  }
+
+  private func instant(_ name: String) throws -> Instant {
+    let milliseconds = try required(object.whole(name), name)
+    guard let instant = Instant(exactMilliseconds: milliseconds) else {
+      throw OperationProblem.fields("\(name) \(milliseconds) is not in 0...9007199254740991")
+    }
+    return instant
+  }
+
+  /// A word, or a list of names (O-2).
+  private func classes(_ name: String) throws -> MessageClasses {
+    if let names = try? object.texts(name) { return try MessageClasses(names: names) }
+    let text = try required(object.text(name), name)
+    guard let classes = MessageClasses(word: text) else {
+      throw OperationProblem.fields(
+        "there is no \(name) \(text); there are \(RuleSet.open.levelNames), and lists of classes")
+    }
+    return classes
   }
 
   /// A level by its name, or under RongCloud's rules by its number.

@@ -45,7 +45,7 @@ import Testing
     return try place.run(["settings"] + words + ["--store", "app.store"])
   }
 
-  private func expect(_ steps: [Step], _ rules: RuleSet) throws {
+  func expect(_ steps: [Step], _ rules: RuleSet) throws {
     try Self.withStore(rules) { place in
       for step in steps {
         let run = try Self.run(step.arguments, in: place)

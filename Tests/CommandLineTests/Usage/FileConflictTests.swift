@@ -15,6 +15,7 @@ import Testing
     "store": "app.store", "messages": "messages.ndjson", "b": "everyone.level=none",
     "output": "free", "user": "u1", "message": "m1", "conversation": "g1", "at": "5",
     "device": "p1", "state": "offline", "result": "r.json", "file": "world.ndjson",
+    "verb": "list", "which": "important",
   ]
 
   /// What commands ask for otherwise.

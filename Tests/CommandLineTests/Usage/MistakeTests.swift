@@ -29,8 +29,8 @@ import Testing
     ),
     ("evaluate \(messages) --usr u1", 2, "Error: Unknown option '--usr'. Did you mean '--user'?"),
     (
-      "settings set --store s --user u1 --level mentions", 2,
-      "Error: The value 'mentions' is invalid for '--level <level>' Did you mean 'mention'?"
+      "settings set --store s --user u1 --level mentio", 2,
+      "Error: The value 'mentio' is invalid for '--level <level>' Did you mean 'mention'?"
     ),
     (
       "evaluate \(messages) --format ndjsn", 2,

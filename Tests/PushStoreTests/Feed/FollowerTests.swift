@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors, seeds([1]))
+  @Test(arguments: RuleSet.allCases, seeds([1]))
   func aFollowerThatIsCutOffEndsEqual(rules: RuleSet, seed: UInt64) async throws {
     try await withStore { path in
       var random = SeededGenerator(seed: seed)

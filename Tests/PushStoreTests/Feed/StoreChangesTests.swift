@@ -64,7 +64,7 @@ import Testing
     return (all, users)
   }
 
-  @Test(arguments: RuleSet.vendors, seeds([1, 2]))
+  @Test(arguments: RuleSet.allCases, seeds([1, 2]))
   func aCopyIsAsTheStoreIs(rules: RuleSet, seed: UInt64) async throws {
     try await withStore { path in
       var random = SeededGenerator(seed: seed)

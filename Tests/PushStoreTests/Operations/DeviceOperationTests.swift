@@ -13,7 +13,7 @@ import Testing
   }
 
   /// formats.md: without a list there is the default device; the first operation makes the list.
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func aBoundDeviceReplacesTheDefault(rules: RuleSet) throws {
     try withWorld(rules) { world in
       #expect(try devices(world) == [.default])
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.vendors)
+  @Test(arguments: RuleSet.allCases)
   func unknownDevicesAreRefused(rules: RuleSet) throws {
     try withWorld(rules) { world in
       let refused = { (id: Identifier) in StoreError.unknownDevice(user: "u", device: id) }
@@ -57,6 +57,30 @@ import Testing
       try world.refuses(refused("p2")) { try $0.logOut(device: "p2", of: "u", keepingToken: true) }
       try world.refuses(refused("default")) { try $0.remove(device: "default", of: "u") }
       try world.refuses(StoreError.idLength(0)) { try $0.bindToken(ofDevice: "", of: "u") }
+    }
+  }
+
+  /// O-30: a device that was seen is seen again when its state is told; the background has no grace.
+  @Test func seenDevices() throws {
+    try withWorld(.open) { world in
+      try world.changes { write in
+        try write.updateUser("u", .devices) { user in
+          user.devices = [
+            Device(id: "p", seenAt: Instant(milliseconds: 5)), Device(id: "q"),
+          ]
+        }
+      }
+      try world.changes {
+        try $0.setState(.foreground, ofDevice: "p", of: "u")
+        try $0.setState(.background, ofDevice: "q", of: "u")
+      }
+      #expect(
+        try devices(world) == [
+          Device(id: "p", state: .foreground, seenAt: Self.noon),
+          Device(id: "q", state: .background),
+        ])
+      #expect(world.outcome(in: "group") == "none/online")
+      #expect(world.outcome(in: "group", at: Self.noon.after(minutes: 2)) == "push/allowed/default")
     }
   }
 

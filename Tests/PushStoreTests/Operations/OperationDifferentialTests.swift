@@ -22,7 +22,7 @@ import Testing
   }()
 
   @Test(
-    .tags(.slow), .unlessFast, arguments: RuleSet.vendors, seeds([1, 2, 3, 42]) + sequences)
+    .tags(.slow), .unlessFast, arguments: RuleSet.allCases, seeds([1, 2, 3, 42]) + sequences)
   func theStoreHoldsWhatDictionariesHold(rules: RuleSet, seed: UInt64) throws {
     try withStore { path in
       var random = SeededGenerator(seed: seed)
@@ -179,15 +179,19 @@ import Testing
       #expect(store.fanout.user(user) ?? UserSettings() == own, comment)
       #expect(try store.devices(of: user) == own.effectiveDevices, comment)
       let places = model.members.filter { $0.key.user == user }
-      let set = places.filter { $0.value != MemberSettings() }
+      // Roles are not the user's.
+      let set = places.mapValues { member in
+        var own = member
+        own.roles = []
+        return own
+      }.filter { $0.value != MemberSettings() }
       let levels = try store.conversationLevels(of: user)
       #expect(Set(levels.map(\.conversation)) == Set(set.keys.map(\.conversation)), comment)
       for level in levels {
-        let own = set[.init(user: user, conversation: level.conversation)]
-        #expect(
-          MemberSettings(
-            level: level.level, mutedUntil: level.mutedUntil, channels: level.channels) == own,
-          comment)
+        var listed = MemberSettings(
+          level: level.level, mutedUntil: level.mutedUntil, channels: level.channels)
+        (listed.isImportant, listed.isFollowing) = (level.isImportant, level.isFollowing)
+        #expect(listed == set[.init(user: user, conversation: level.conversation)], comment)
       }
       let blocked = set.filter { $0.value.level == .blocked }.map(\.key.conversation)
       #expect(Set(try store.blockedConversations(of: user)) == Set(blocked), comment)
@@ -195,9 +199,11 @@ import Testing
         #expect(store.fanout.member(user, of: place.conversation) == member, comment)
         if model.conversations[place.conversation]?.kind == .room { continue }
         let level =
-          model.app.rules == .easemob
-          ? try store.silentMode(of: user, in: place.conversation).level
-          : try store.notificationLevel(of: user, in: place.conversation)
+          switch model.app.rules {
+          case .easemob: try store.silentMode(of: user, in: place.conversation).level
+          case .rongcloud: try store.notificationLevel(of: user, in: place.conversation)
+          case .open: try store.openSettings(of: user, in: place.conversation).level
+          }
         #expect(level == member.level, comment)
       }
     }
@@ -216,6 +222,10 @@ import Testing
         message.channel = minutes == 1 ? "" : "c"
         for mentions: [Identifier] in [[], ["u0", "u1"]] {
           message.mentions = mentions
+          if model.app.rules == .open, minutes < 2 {
+            (message.text, message.mentionsRoles) = ("deploy", mentions.isEmpty ? ["oncall"] : nil)
+            (message.sender, message.force) = ("u3", !mentions.isEmpty)
+          }
           for user in Self.users {
             wanted.append(reference.decide(message, for: user))
             found.append(store.fanout.decision(message, for: user))
@@ -257,8 +267,13 @@ extension RandomWrite {
         ]))
     }
     if random.chance(30) { return .operation(.device(user, &random)) }
-    return .operation(
-      rules == .easemob ? .easemob(user, id, ids, &random) : .rongCloud(user, id, &random))
+    // Now and then one of other rules.
+    if rules != .open, random.oneIn(30) { return .operation(.open(user, id, &random)) }
+    switch rules {
+    case .easemob: return .operation(.easemob(user, id, ids, &random))
+    case .rongcloud: return .operation(.rongCloud(user, id, &random))
+    case .open: return .operation(.open(user, id, &random))
+    }
   }
 }
 
@@ -276,9 +291,9 @@ extension SettingsOperation {
     case 7: return .setMessageNotification(isOn: isOn)
     case 8: return .addMember(user: user, conversation: id)
     default:
-      return rules == .easemob
-        ? .removeMember(user: user, conversation: id)
-        : .setPushReceiveStatus(user: user, receive: isOn)
+      return rules == .rongcloud
+        ? .setPushReceiveStatus(user: user, receive: isOn)
+        : .removeMember(user: user, conversation: id)
     }
   }
 
@@ -354,7 +369,7 @@ extension SettingsOperation {
     }
   }
 
-  private static func zone(_ random: inout SeededGenerator) -> String? {
+  static func zone(_ random: inout SeededGenerator) -> String? {
     random.pick([nil, "Asia/Kathmandu", "America/New_York"])
   }
 }

@@ -30,6 +30,12 @@ extension SettingsOperation {
 extension OperationModel {
   mutating func applyDisplay(_ operation: SettingsOperation) throws {
     let user: Identifier
+    if app.rules == .open {
+      if case .setOfflineMessages(_, let count) = operation, count > RecipientDisplay.badgeLimit {
+        throw SettingsWriteError.badgeOutOfRange(Int64(count))
+      }
+      throw StoreError.otherRules(.open)
+    }
     switch operation {
     case .updatePushDisplayName(let id, _), .updatePushDisplayStyle(let id, _),
       .setPreferredNotificationLanguage(let id, _), .setPushTemplate(let id, _),
@@ -73,9 +79,13 @@ extension OperationModel {
     feed.append(Entry(change: .template))
   }
 
-  /// Erases a user: what others call the user goes, too.
+  /// Erases a user: what others call the user goes, too, and their senders of this id.
   mutating func erase(_ user: Identifier) {
     removeUser(user)
     for id in displays.keys { displays[id]?.remarks[user] = nil }
+    for id in users.keys {
+      users[id]?.importantSenders.removeAll { $0 == user }
+      users[id]?.blockedSenders.removeAll { $0 == user }
+    }
   }
 }

@@ -43,7 +43,7 @@ struct OperationModel {
 
   // MARK: What operations have in common
 
-  private mutating func user(
+  mutating func user(
     _ id: Identifier, _ change: Change, _ body: (inout UserSettings) -> Void
   ) {
     var own = users[id] ?? UserSettings()
@@ -55,7 +55,7 @@ struct OperationModel {
     feed.append(Entry(change: change, user: id))
   }
 
-  private func checkMember(_ user: Identifier, _ id: Identifier) throws {
+  func checkMember(_ user: Identifier, _ id: Identifier) throws {
     guard let conversation = conversations[id] else { throw StoreError.unknownConversation(id) }
     if conversation.kind == .room { throw StoreError.wrongKind(id, .room) }
     let source = conversation.parent ?? id
@@ -64,7 +64,7 @@ struct OperationModel {
     }
   }
 
-  private mutating func member(
+  mutating func member(
     _ user: Identifier, _ id: Identifier, _ change: Change, channel: Identifier? = nil,
     _ body: (inout MemberSettings) -> Void
   ) {
@@ -181,7 +181,7 @@ struct OperationModel {
       try applyToDevice(operation, at: now)
     case .addMember, .removeUser, .removeMember, .removeConversation:
       try applyToMembers(operation)
-    default: try applyDisplay(operation)
+    default: if try !applyOpen(operation) { try applyDisplay(operation) }
     }
   }
 
@@ -200,10 +200,12 @@ struct OperationModel {
       let made = own
       user(id, .devices) { $0.devices = made }
     case .setDeviceState(let id, let device, let state):
+      let isOpen = app.rules == .open
       try devices(id, device) { devices, place in
         let stays = state == .background && devices[place].state == .background
         let since = stays ? devices[place].backgroundSince ?? now : now
         devices[place].backgroundSince = state == .background ? since : nil
+        if isOpen { devices[place].backgroundSince = nil }
         devices[place].state = state
       }
     case .logOutDevice(let id, let device, let keepsToken):
@@ -339,7 +341,7 @@ enum RandomWrite: Sendable {
     case .restore(let id, let users):
       let kind = ConversationKind(rawValue: id.text) ?? .group
       try write.setConversation(id, ConversationSettings(kind: kind))
-      if kind == .group, try write.app().rules == .easemob {
+      if kind == .group, try write.app().rules != .rongcloud {
         try write.setConversation("thread", ConversationSettings(kind: .thread, parent: id))
       }
       for user in users { try write.setMember(user, of: id) }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import PushModel
+public import PushStore
 
 // Words of the rules that are typed as they stand in files.
 
@@ -7,3 +8,4 @@ extension AppSettings.DevicePolicy: ExpressibleByArgument {}
 extension ConversationKind: ExpressibleByArgument {}
 extension Device.Kind: ExpressibleByArgument {}
 extension Device.State: ExpressibleByArgument {}
+extension SenderList: ExpressibleByArgument {}

@@ -67,6 +67,8 @@ struct OwnSetting: SettingResult, Encodable {
   var timeZone: String?
   /// Present when it is on.
   var pushWhenDesktopOnline: Bool?
+  /// Open rules'.
+  private var important, follow: Bool?
   /// What was written but has no effect there.
   var ignored: [String]?
 
@@ -102,12 +104,14 @@ struct OwnSetting: SettingResult, Encodable {
     type = kind?.rawValue
   }
 
-  init(_ user: Identifier, _ own: ConversationLevel) {
+  init(_ user: Identifier, _ own: ConversationLevel, _ rules: RuleSet) {
     self.user = user.text
     conversation = own.conversation.text
     type = own.kind.rawValue
-    level = own.level.name
+    level = own.level.name(under: rules)
     mutedUntil = own.mutedUntil > .zero ? own.mutedUntil.milliseconds : nil
+    important = own.isImportant ? true : nil
+    follow = own.isFollowing
     if !own.channels.isEmpty { levels = Self.sorted(own.channels.map { ($0.key, $0.value) }) }
   }
 
@@ -121,7 +125,7 @@ struct OwnSetting: SettingResult, Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case user, conversation, channel, type, level, mutedUntil, quietHours, timeZone, ignored
-    case pushWhenDesktopOnline
+    case pushWhenDesktopOnline, important, follow
   }
 
   func json() throws -> String {
@@ -154,6 +158,8 @@ struct OwnSetting: SettingResult, Encodable {
     }
     if let quietHours { parts.append(quietHours.text) }
     if let timeZone { parts.append("time zone \(timeZone)") }
+    if important == true { parts.append("important") }
+    if let follow { parts.append("follow \(follow ? "on" : "off")") }
     if pushWhenDesktopOnline == true { parts.append("push when desktop online") }
     if parts.isEmpty { parts.append("nothing set") }
     if ignored != nil { parts.append("quiet hours ignored: only the app level has them") }
@@ -166,7 +172,7 @@ struct DeviceResult: SettingResult, Encodable {
   let user, id, type, state: String
   let token: Bool
   let notifier: String?
-  let backgroundSince: Int64?
+  let backgroundSince, seenAt: Int64?
 
   init(_ user: Identifier, _ device: Device) {
     self.user = user.text
@@ -176,6 +182,7 @@ struct DeviceResult: SettingResult, Encodable {
     token = device.hasToken
     notifier = device.notifier?.text
     backgroundSince = device.backgroundSince?.milliseconds
+    seenAt = device.seenAt?.milliseconds
   }
 
   var text: String {
@@ -183,6 +190,7 @@ struct DeviceResult: SettingResult, Encodable {
     if let backgroundSince {
       text += " since \(Instant(milliseconds: backgroundSince).rfc3339)"
     }
+    if let seenAt { text += ", seen \(Instant(milliseconds: seenAt).rfc3339)" }
     text += token ? ", token" : ", no token"
     if let notifier { text += " of \(notifier)" }
     return text

@@ -1,11 +1,28 @@
 import PushModel
 import PushStore
 
-// The operations of each vendor behind `settings get`, `set` and `clear`.
+// The operations of each rule set behind `settings get`, `set` and `clear`.
 
 extension SettingsStore {
-  /// What a user has set in one scope, under the store's rules.
-  func setting(of user: Identifier, _ scope: SettingScope) throws -> OwnSetting {
+  /// Prints what a user has set in one scope.
+  ///
+  /// - Parameter ignored: what was written but has no effect there.
+  func show(
+    _ user: Identifier, _ scope: SettingScope, _ options: StoreOptions, ignored: [String]? = nil
+  ) throws {
+    switch (try reader.app().rules, scope) {
+    case (.open, .user): try options.show([OpenSetting(user, try openSettings(of: user))])
+    case (.open, .conversation(let id)):
+      try options.show([OpenSetting(user, in: id, try openSettings(of: user, in: id))])
+    default:
+      var setting = try setting(of: user, scope)
+      setting.ignored = ignored
+      try options.show([setting])
+    }
+  }
+
+  /// What a user has set in one scope, under the rules of the store's vendor.
+  private func setting(of user: Identifier, _ scope: SettingScope) throws -> OwnSetting {
     switch (try reader.app().rules, scope) {
     case (.easemob, .user): OwnSetting(user, try silentMode(of: user), try timeZone(of: user))
     case (.easemob, .conversation(let id)): OwnSetting(user, try silentMode(of: user, in: id))
@@ -44,7 +61,13 @@ extension SettingsStore {
 extension SettingsSet {
   /// The operations of the flags.
   func operations(_ user: Identifier, _ rules: RuleSet) throws -> [SettingsOperation] {
-    var operations = try rules == .easemob ? ofEasemob(user) : ofRongCloud(user)
+    if rules != .open, !open.isEmpty { throw StoreError.otherRules(rules) }
+    var operations =
+      switch rules {
+      case .easemob: try ofEasemob(user)
+      case .rongcloud: try ofRongCloud(user)
+      case .open: try ofOpenRules(user)
+      }
     if timeZone != nil || removeTimeZone {
       operations.append(.setTimeZone(user: user, timeZone: timeZone))
     }
@@ -72,6 +95,19 @@ extension SettingsSet {
       .setSilentModeForAll(
         user: user, level: level, minutes: minutes, start: window?.start, end: window?.end)
     ]
+  }
+
+  private func ofOpenRules(_ user: Identifier) throws -> [SettingsOperation] {
+    guard scopeOptions.channel == nil, scopeOptions.type == nil, quiet == nil, !removeQuiet,
+      quietLevel == nil, quietZone == nil, pushWhenDesktopOnline == nil, minutes == nil
+    else { throw StoreError.otherRules(.open) }
+    let id = scopeOptions.conversation.map { Identifier($0) }
+    var operations = try open.operations(user, in: id)
+    if let level = try level?.level(.open) {
+      operations.append(
+        .setLevel(user: user, conversation: id, level: level.isSet ? level.mask : nil))
+    }
+    return operations
   }
 
   private func ofRongCloud(_ user: Identifier) throws -> [SettingsOperation] {
@@ -129,6 +165,8 @@ extension SettingScope {
     case (.easemob, .conversation(let id)):
       .clearRemindTypeForConversation(user: user, conversation: id)
     case (.easemob, .user): .setSilentModeForAll(user: user, start: "", end: "")
+    case (.open, .conversation(let id)): .setLevel(user: user, conversation: id)
+    case (.open, .user): .clearQuietWindows(user: user)
     default: setting(.removed, of: user) ?? .removeNotificationQuietHours(user: user)
     }
   }

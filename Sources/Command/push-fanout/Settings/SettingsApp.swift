@@ -96,7 +96,7 @@ struct AppResult: SettingResult, Encodable {
     timeZone = app.timeZone
     devicePolicy = fields.contains(.devicePolicy) ? app.devicePolicy.rawValue : nil
     advancedPush = fields.contains(.advancedPush) ? app.advancedPush : nil
-    level = fields.contains(.appLevel) ? app.level.name : nil
+    level = fields.contains(.appLevel) ? app.level.name(under: app.rules) : nil
     messageNotification = fields.contains(.messageNotification) ? app.messageNotification : nil
   }
 

@@ -28,7 +28,8 @@ struct SettingsCommand: ParsableCommand {
       SettingsGet.self, SettingsSet.self, SettingsClear.self, SettingsList.self,
       SettingsBlocked.self, SettingsEvents.self, SettingsDevice.self, SettingsDisplay.self,
       SettingsDefaults.self, SettingsApp.self, SettingsRemove.self,
-      SettingsTemplate.self,
+      SettingsTemplate.self, SettingsQuiet.self, SettingsKeywords.self, SettingsSenders.self,
+      SettingsRoles.self,
     ])
 }
 
@@ -138,7 +139,7 @@ enum SettingScope {
   case channel(Identifier, Identifier)
 }
 
-/// A level on the command line: its name in files, or a vendor's own spelling.
+/// A level on the command line: its name in files, a vendor's own spelling, or classes.
 struct LevelText: ExpressibleByArgument {
   private let text: String
 
@@ -146,6 +147,7 @@ struct LevelText: ExpressibleByArgument {
     let isKnown =
       NotificationLevel.named(argument) != nil
       || NotificationLevel.easemobSpelling(argument) != nil || Int64(argument) != nil
+      || ClassesText(argument: argument) != nil
     guard isKnown else { return nil }
     text = argument
   }
@@ -154,7 +156,17 @@ struct LevelText: ExpressibleByArgument {
   ///   vendor.
   func level(_ rules: RuleSet) throws -> NotificationLevel {
     if let level = NotificationLevel.written(text, rules) { return level }
-    let form: VendorFields = Int64(text) == nil ? .levelSpellings : .levelNumbers
+    let classes = ClassesText(argument: text)?.classes
+    if rules.fields.contains(.classLevels) {
+      if let classes { return NotificationLevel(classes) }
+      if text == NotificationLevel.unset.name { return .unset }
+    }
+    let isName = NotificationLevel.named(text) != nil
+    let form: VendorFields =
+      if Int64(text) != nil { .levelNumbers } else if classes != nil { .classLevels } else if isName
+      {
+        .mentionLevel
+      } else { .levelSpellings }
     if let number = Int64(text), rules.fields.contains(form) {
       return try NotificationLevel(rongCloudNumber: number)
     }
@@ -167,6 +179,7 @@ extension ArgumentHelp {
   static let level = ArgumentHelp(
     """
     all, mention, mentionUsers, mentionAll, none or default, or the vendor's spelling: ALL, AT, \
-    NONE, DEFAULT (easemob), -1, 0, 1, 2, 4, 5 (rongcloud).
+    NONE, DEFAULT (easemob), -1, 0, 1, 2, 4, 5 (rongcloud); all, mentions, direct, none, default, or \
+    classes like me,private (open).
     """, valueName: "level")
 }

@@ -63,7 +63,7 @@ struct SettingsGet: ParsableCommand {
             state: state == .notify ? "notify" : "dnd")
         ])
       }
-      try options.show([try store.setting(of: user, scopeOptions.scope)])
+      try store.show(user, scopeOptions.scope, options)
     }
   }
 }

@@ -62,9 +62,11 @@ struct SettingsList: ParsableCommand {
     let user = Identifier(user)
     let now = try time.now
     try options.reading(of: user) { store in
+      let rules = try store.reader.app().rules
       try page.read(
         { try store.conversationLevels(of: user, at: now, after: $0, limit: $1) },
-        id: { $0.conversation }, show: { try options.show($0.map { OwnSetting(user, $0) }) })
+        id: { $0.conversation },
+        show: { try options.show($0.map { OwnSetting(user, $0, rules) }) })
     }
   }
 }

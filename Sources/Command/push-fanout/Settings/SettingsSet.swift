@@ -29,6 +29,13 @@ struct SettingsSet: ParsableCommand {
 
         push-fanout settings set --store app.store --user u1 \\
           --push-when-desktop-online on
+
+      Examples (open):
+
+        push-fanout settings set --store app.store --user u1 --level direct
+
+        push-fanout settings set --store app.store --user u1 --conversation t1 \\
+          --level me,reply --follow on
       """)
 
   @OptionGroup var options: StoreOptions
@@ -73,6 +80,8 @@ struct SettingsSet: ParsableCommand {
       valueName: "switch"))
   var pushWhenDesktopOnline: SettingsApp.Switch?
 
+  @OptionGroup var open: OpenSetOptions
+
   @Option(
     help: ArgumentHelp(
       """
@@ -84,12 +93,12 @@ struct SettingsSet: ParsableCommand {
   func validate() throws {
     let others =
       level == nil && minutes == nil && quiet == nil && !removeQuiet && timeZone == nil
-      && !removeTimeZone && pushWhenDesktopOnline == nil
+      && !removeTimeZone && pushWhenDesktopOnline == nil && open.isEmpty
     if others && legacy == nil {
       throw ValidationError(
         """
         Say what to set: --level, --minutes, --quiet-hours, --remove-quiet-hours, --time-zone, \
-        --remove-time-zone, --push-when-desktop-online or --legacy.
+        --remove-time-zone, --push-when-desktop-online, --legacy or a flag of open rules.
         """)
     }
     if legacy != nil && !others {
@@ -133,12 +142,11 @@ struct SettingsSet: ParsableCommand {
       } else {
         try store.apply(operations(user, try store.reader.app().rules), writing)
       }
-      var setting = try store.setting(of: user, scopeOptions.scope)
       // Of a conversation there are none, and under RongCloud they are refused.
-      if quiet != nil || removeQuiet, scopeOptions.conversation != nil {
-        setting.ignored = ["quietHours"]
-      }
-      try options.show([setting])
+      let ignoresQuiet = quiet != nil || removeQuiet
+      try store.show(
+        user, scopeOptions.scope, options,
+        ignored: ignoresQuiet && scopeOptions.conversation != nil ? ["quietHours"] : nil)
     }
   }
 
@@ -245,7 +253,7 @@ struct SettingsClear: ParsableCommand {
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       try store.apply([scope.clearing(of: user, rules)], writing)
-      try options.show([try store.setting(of: user, scope)])
+      try store.show(user, scope, options)
     }
   }
 }

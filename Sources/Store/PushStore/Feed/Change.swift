@@ -11,6 +11,8 @@ public enum Change: String, CaseIterable, Sendable {
   case userLevel, userMute, quietHours, typeLevel
   /// Whether a user's phone gets pushes while a desktop is connected.
   case pushWhenDesktopOnline
+  /// What passes a user's mutes, whether `force` does, and the keywords and senders of open rules.
+  case mutedAllow, allowForce, keywords, importantSenders, blockedSenders
   /// How pushes look to a user, and what others see of the user.
   case display
   /// A template of the app.
@@ -26,6 +28,9 @@ public enum Change: String, CaseIterable, Sendable {
   /// A single setting of a user for a conversation: the level, the duration of a mute, or the level
   /// of a channel.
   case memberLevel, memberMute, channelLevel
+  /// What open rules have of a membership: whether it is important, whether a thread is followed,
+  /// and the roles.
+  case important, follow, roles
   /// The end of a membership.
   case memberRemoved
   /// The removal of a user with all memberships, and of a conversation with all of its own: none of
@@ -43,11 +48,11 @@ public enum Change: String, CaseIterable, Sendable {
   public var isAnnounced: Bool {
     switch self {
     case .user, .userLevel, .userMute, .quietHours, .typeLevel, .pushWhenDesktopOnline, .member,
-      .memberLevel, .memberMute, .channelLevel, .imported, .advancedPush:
+      .memberLevel, .memberMute, .channelLevel, .imported, .advancedPush, .mutedAllow, .allowForce,
+      .keywords, .importantSenders, .blockedSenders, .important, .follow:
       true
     case .app, .display, .template, .devices, .conversation, .groupDefault, .channelDefault,
-      .memberRemoved,
-      .userRemoved, .conversationRemoved, .erased:
+      .roles, .memberRemoved, .userRemoved, .conversationRemoved, .erased:
       false
     }
   }

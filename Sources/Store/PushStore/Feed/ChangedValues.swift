@@ -145,25 +145,28 @@ extension UserSettings {
     case .pushWhenDesktopOnline:
       return [.init("push when desktop online", pushWhenDesktopOnline)]
     case .devices: return (devices ?? []).map { .init(name: "device", text: $0.words) }
+    case .mutedAllow:
+      let text = NotificationLevel(mutedAllow).name(under: rules)
+      return [.init(name: "muted allow", text: text, isDefault: mutedAllow.isEmpty)]
+    case .allowForce: return [.init("allow force", allowForce, byDefault: true)]
+    case .keywords: return keywords.map { .init(name: "keyword", text: $0) }
+    case .importantSenders:
+      return importantSenders.map { .init(name: "important sender", text: $0.text) }
+    case .blockedSenders:
+      return blockedSenders.map { .init(name: "blocked sender", text: $0.text) }
     default:
       // The others have changes of their own.
       let (
-        _, _, _, _, _, _, informationMissing, handledByApp, mutedAllow, allowForce, keywords,
-        importantSenders, blockedSenders, _
+        _, _, _, _, _, _, informationMissing, handledByApp, _, _, _, _, _, _
       ) = fields
       let single: [Change] = [
         .userLevel, .typeLevel, .quietHours, .userMute, .pushWhenDesktopOnline, .devices,
+        .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
       ]
       return single.flatMap { words($0, rules) } + [
         .init("local information missing", informationMissing),
         .init("handled by the app", handledByApp),
-        .init(
-          name: "muted allow", text: NotificationLevel(mutedAllow).name(under: .open),
-          isDefault: mutedAllow.isEmpty),
-        .init("allow force", allowForce, byDefault: true),
-      ] + keywords.map { .init(name: "keyword", text: $0) }
-        + importantSenders.map { .init(name: "important sender", text: $0.text) }
-        + blockedSenders.map { .init(name: "blocked sender", text: $0.text) }
+      ]
     }
   }
 }
@@ -222,12 +225,17 @@ extension MemberSettings {
     case .memberLevel: return [.init("level", level, rules)]
     case .memberMute: return ChangedValues.Setting.list("muted until", mutedUntil)
     case .channelLevel: return ChangedValues.Setting.list(channels, ids)
+    case .important: return [.init("important", isImportant)]
+    case .follow:
+      return ChangedValues.Setting.list("follow", isFollowing.map { $0 ? "on" : "off" })
+    case .roles: return roles.map { .init(name: "role", text: $0.text) }
     default:
-      let (_, _, isImportant, isFollowing, since, _, roles) = fields
-      return [.memberLevel, .memberMute, .channelLevel].flatMap { words($0, rules, channels: ids) }
-        + [.init("important", isImportant)]
-        + ChangedValues.Setting.list("follow", isFollowing.map { $0 ? "on" : "off" })
-        + roles.map { .init(name: "role", text: $0.text) }
+      // The others have changes of their own.
+      let (_, _, _, _, since, _, _) = fields
+      let single: [Change] = [
+        .memberLevel, .memberMute, .channelLevel, .important, .follow, .roles,
+      ]
+      return single.flatMap { words($0, rules, channels: ids) }
         + ChangedValues.Setting.list("since", since)
     }
   }

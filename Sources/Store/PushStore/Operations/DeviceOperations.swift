@@ -1,6 +1,6 @@
 public import PushModel
 
-/// A user's devices: tokens and presence, under the rules of either vendor.
+/// A user's devices: tokens and presence, under any rules.
 ///
 /// A user whose devices were never set has ``PushModel/Device/default``. That one stands in for
 /// what is not known, so the first operation makes an explicit list: of the bound device alone, or
@@ -51,13 +51,13 @@ extension StoreWrite {
 
   /// Tells a device's state.
   ///
-  /// In the background its grace begins ``now``, and does not begin again when the same is
+  /// A device that was seen once is seen now (O-30). In the background its grace begins ``now``, and does not begin again when the same is
   /// told again. Every other state ends it. Tokens stay (E-67).
   public mutating func setState(
     _ state: Device.State, ofDevice id: Identifier, of user: Identifier
   ) throws {
-    let now = now
-    try change(device: id, of: user) { $0.enter(state, at: now) }
+    let (now, rules) = (now, try queries.rules())
+    try change(device: id, of: user) { $0.enter(state, at: now, rules) }
   }
 
   /// Kicks a device by another login: it gets nothing until its state is set again (E-66).
@@ -72,9 +72,9 @@ extension StoreWrite {
   public mutating func logOut(
     device id: Identifier, of user: Identifier, keepingToken: Bool
   ) throws {
-    let now = now
+    let (now, rules) = (now, try queries.rules())
     try change(device: id, of: user) { device in
-      device.enter(.loggedOut, at: now)
+      device.enter(.loggedOut, at: now, rules)
       if !keepingToken { device.dropToken() }
     }
   }
@@ -105,8 +105,9 @@ extension StoreWrite {
 }
 
 extension Device {
-  fileprivate mutating func enter(_ state: State, at now: Instant) {
-    if state != .background {
+  fileprivate mutating func enter(_ state: State, at now: Instant, _ rules: RuleSet) {
+    if seenAt != nil { seenAt = now }
+    if state != .background || !rules.fields.contains(.backgroundSince) {
       backgroundSince = nil
     } else if self.state != .background || backgroundSince == nil {
       backgroundSince = now

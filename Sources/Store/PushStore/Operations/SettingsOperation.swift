@@ -2,7 +2,7 @@ internal import Foundation
 public import PushContent
 public import PushModel
 
-/// An operation on settings, under its vendor's name.
+/// An operation on settings, under its vendor's name or one of open rules.
 ///
 /// Cases and labels are the names in JSON, `{"op":"setTimeZone","user":"u1","timeZone":"UTC"}`; a
 /// field that is nil is left out. What an operation does, and what it throws, is said of the function
@@ -58,7 +58,41 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
   /// ``StoreWrite/setPushWhenDesktopOnline(_:of:)``.
   case setPushReceiveStatus(user: Identifier, receive: Bool)
 
-  // MARK: Both
+  // MARK: Open rules
+
+  /// ``StoreWrite/setLevel(_:of:in:)``.
+  case setLevel(
+    user: Identifier, conversation: Identifier? = nil, level: MessageClasses? = nil)
+  /// ``StoreWrite/mute(until:_:in:)``, zero for no mute.
+  case muteUntil(user: Identifier, conversation: Identifier? = nil, mutedUntil: Instant)
+  /// ``StoreWrite/setMutedAllow(_:of:)``.
+  case setMutedAllow(user: Identifier, allow: MessageClasses)
+  /// ``StoreWrite/setAllowForce(_:of:)``.
+  case setAllowForce(user: Identifier, allowForce: Bool)
+  /// ``StoreWrite/addQuietWindow(_:of:)``; without days it starts on every day.
+  case addQuietWindow(
+    user: Identifier, days: [String]? = nil, start: String, end: String,
+    allow: MessageClasses? = nil)
+  /// ``StoreWrite/removeQuietWindow(at:of:)``.
+  case removeQuietWindow(user: Identifier, position: Int64)
+  /// ``StoreWrite/clearQuietWindows(of:keepsNone:)``.
+  case clearQuietWindows(user: Identifier, keepsNone: Bool? = nil)
+  /// ``StoreWrite/addKeyword(_:of:)``.
+  case addKeyword(user: Identifier, keyword: String)
+  /// ``StoreWrite/removeKeyword(_:of:)``.
+  case removeKeyword(user: Identifier, keyword: String)
+  /// ``StoreWrite/addSender(_:to:of:)``.
+  case addSender(user: Identifier, other: Identifier, list: SenderList)
+  /// ``StoreWrite/removeSender(_:from:of:)``.
+  case removeSender(user: Identifier, other: Identifier, list: SenderList)
+  /// ``StoreWrite/setImportant(_:of:in:)``.
+  case setImportant(user: Identifier, conversation: Identifier, important: Bool)
+  /// ``StoreWrite/setFollow(_:of:in:)``.
+  case setFollow(user: Identifier, conversation: Identifier, follow: Bool? = nil)
+  /// ``StoreWrite/setRoles(_:of:in:)``.
+  case setRoles(user: Identifier, conversation: Identifier, roles: [Identifier])
+
+  // MARK: All
 
   /// ``StoreWrite/setTimeZone(_:of:)``.
   case setTimeZone(user: Identifier, timeZone: String?)
@@ -118,6 +152,9 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case setConversationTypeNotificationLevel, setNotificationQuietHours
     case removeNotificationQuietHours, setUltraGroupConversationDefaultNotificationLevel
     case setUltraGroupConversationChannelDefaultNotificationLevel, setPushReceiveStatus
+    case setLevel, muteUntil, setMutedAllow, setAllowForce, addQuietWindow, removeQuietWindow
+    case clearQuietWindows, addKeyword, removeKeyword, addSender, removeSender, setImportant
+    case setFollow, setRoles
     case setTimeZone, addMember, removeMember, removeUser, removeConversation, bindToken
     case unbindToken, setDeviceState
     case setNoDisturbing, setConversationNotificationStatus, setAdvancedPush, setDevicePolicy
@@ -154,6 +191,20 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case .setUltraGroupConversationChannelDefaultNotificationLevel:
       .setUltraGroupConversationChannelDefaultNotificationLevel
     case .setPushReceiveStatus: .setPushReceiveStatus
+    case .setLevel: .setLevel
+    case .muteUntil: .muteUntil
+    case .setMutedAllow: .setMutedAllow
+    case .setAllowForce: .setAllowForce
+    case .addQuietWindow: .addQuietWindow
+    case .removeQuietWindow: .removeQuietWindow
+    case .clearQuietWindows: .clearQuietWindows
+    case .addKeyword: .addKeyword
+    case .removeKeyword: .removeKeyword
+    case .addSender: .addSender
+    case .removeSender: .removeSender
+    case .setImportant: .setImportant
+    case .setFollow: .setFollow
+    case .setRoles: .setRoles
     case .setTimeZone: .setTimeZone
     case .addMember: .addMember
     case .removeMember: .removeMember
@@ -222,7 +273,7 @@ extension SettingsOperation {
     case .logOutDevice(let user, let device, let keepsToken):
       try write.logOut(device: device, of: user, keepingToken: keepsToken)
     case .removeDevice(let user, let device): try write.remove(device: device, of: user)
-    default: try applySetting(to: &write)
+    default: if try !applyOpen(to: &write) { try applySetting(to: &write) }
     }
     return nil
   }

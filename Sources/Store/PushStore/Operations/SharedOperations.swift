@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PushModel
 
-// What the operations of both vendors have in common.
+// What the operations of all rule sets have in common.
 
 extension SettingsQueries {
   /// The rule set of the store.
@@ -83,6 +83,11 @@ extension StoreWrite {
       changes.append(.pushWhenDesktopOnline)
     }
     if after.devices != before.devices { changes.append(.devices) }
+    if after.mutedAllow != before.mutedAllow { changes.append(.mutedAllow) }
+    if after.allowForce != before.allowForce { changes.append(.allowForce) }
+    if after.keywords != before.keywords { changes.append(.keywords) }
+    if after.importantSenders != before.importantSenders { changes.append(.importantSenders) }
+    if after.blockedSenders != before.blockedSenders { changes.append(.blockedSenders) }
     if !changes.isEmpty { try set(id, after, changes, replacing: stored) }
   }
 
@@ -102,6 +107,9 @@ extension StoreWrite {
     if after.level != before.level { changes.append(.memberLevel) }
     if after.mutedUntil != before.mutedUntil { changes.append(.memberMute) }
     if after.channels != before.channels { changes.append(.channelLevel) }
+    if after.isImportant != before.isImportant { changes.append(.important) }
+    if after.isFollowing != before.isFollowing { changes.append(.follow) }
+    if after.roles != before.roles { changes.append(.roles) }
     if !changes.isEmpty {
       try set(user, conversation, after, changes, channel: channel, replacing: stored)
     }

@@ -10,20 +10,27 @@ public struct ConversationLevel: Hashable, Sendable {
   public let kind: ConversationKind
   /// The own level, not the effective one (R-35).
   public let level: NotificationLevel
-  /// Easemob's duration; zero for none (E-6).
+  /// Easemob's duration (E-6), or open rules' mute (O-10); zero for none.
   public let mutedUntil: Instant
+  /// Whether it skips the user's mute and quiet windows (O-41).
+  public let isImportant: Bool
+  /// Whether the user follows the thread; nil where it is not written (O-1).
+  public let isFollowing: Bool?
   /// RongCloud's own levels of an ultra group's channels (R-11).
   public let channels: [Identifier: NotificationLevel]
 
   /// An entry of the given parts; nothing is set by default.
   public init(
     conversation: Identifier, kind: ConversationKind, level: NotificationLevel = .unset,
-    mutedUntil: Instant = .zero, channels: [Identifier: NotificationLevel] = [:]
+    mutedUntil: Instant = .zero, isImportant: Bool = false, isFollowing: Bool? = nil,
+    channels: [Identifier: NotificationLevel] = [:]
   ) {
     self.conversation = conversation
     self.kind = kind
     self.level = level
     self.mutedUntil = mutedUntil
+    self.isImportant = isImportant
+    self.isFollowing = isFollowing
     self.channels = channels
   }
 }
@@ -146,10 +153,11 @@ extension SettingsQueries {
     of user: Identifier, at now: Instant?, behind last: Int64, limit: Int
   ) throws -> [ConversationLevel] {
     guard let number = try number(ofUser: user) else { return [] }
-    // A stored number that is no level counts as unset (R-8).
+    // A stored number that is no level counts as unset (R-8). Roles alone, which begin a text that has
+    // no other fields, are not the user's.
     let find = try db.cachedStatement(
       sql: """
-        SELECT c.number, c.id, c.kind, s.level, s.muted_until
+        SELECT c.number, c.id, c.kind, s.level, s.muted_until, s.open_fields
         FROM (
             SELECT conversation FROM member_settings WHERE user = ?1 AND conversation > ?2
             UNION
@@ -157,7 +165,8 @@ extension SettingsQueries {
           ) own
           JOIN conversations c ON c.number = own.conversation
           LEFT JOIN member_settings s ON s.user = ?1 AND s.conversation = own.conversation
-        WHERE \(Self.counts) AND (\(Self.isLevel) OR s.muted_until > ?3 OR EXISTS (
+        WHERE \(Self.counts) AND (\(Self.isLevel) OR s.muted_until > ?3
+            OR s.open_fields < '{"roles' OR EXISTS (
             SELECT 1 FROM member_channels h
             WHERE h.user = ?1 AND h.conversation = c.number AND h.level BETWEEN 1 AND 5))
         ORDER BY own.conversation LIMIT ?4
@@ -178,12 +187,15 @@ extension SettingsQueries {
       }
       let mutedUntil = try instant(
         self.find(row, 4, "member_settings.muted_until") ?? 0, "member_settings.muted_until")
+      let fields: String? = try self.find(row, 5, "member_settings.open_fields")
+      let more = try fields.map(memberFields)
       return ConversationLevel(
         conversation: try id(row, 1, "conversations.id"),
         kind: try known(
           ConversationKind(rawValue: get(row, 2, "conversations.kind")), "conversations.kind"),
         level: level(try self.find(row, 3, "member_settings.level") ?? 0),
-        mutedUntil: mutedUntil > now ?? .zero ? mutedUntil : .zero, channels: levels)
+        mutedUntil: mutedUntil > now ?? .zero ? mutedUntil : .zero,
+        isImportant: more?.isImportant ?? false, isFollowing: more?.isFollowing, channels: levels)
     }
   }
 
