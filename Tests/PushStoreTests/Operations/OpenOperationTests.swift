@@ -154,7 +154,10 @@ import Testing
       }
       try world.changes { try $0.setLevel([.keyword, .sender], of: "u") }
       #expect(
-        [outcome("v", "on"), outcome("v", "On CALL!"), outcome("boss", ""), outcome("bot", "on call")]
+        [
+          outcome("v", "on"), outcome("v", "On CALL!"), outcome("boss", ""),
+          outcome("bot", "on call"),
+        ]
           == ["levelExcludes", "allowed", "allowed", "senderBlocked"])
       try world.refuses(SettingsWriteError.importantAndBlocked("boss")) {
         try $0.addSender("boss", to: .blocked, of: "u")

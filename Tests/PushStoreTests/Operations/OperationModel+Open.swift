@@ -131,7 +131,8 @@ extension SettingsOperation {
     let isOn = random.chance(50)
     let other = random.pick(OperationDifferentialTests.users)
     switch Int.random(in: 0..<20, using: &random) {
-    case 0...2: return .setLevel(user: user, conversation: random.oneIn(4) ? nil : id, level: classes)
+    case 0...2:
+      return .setLevel(user: user, conversation: random.oneIn(4) ? nil : id, level: classes)
     case 3...4:
       let minutes = Int64.random(in: 0...2400, using: &random)
       let end = Instant(milliseconds: 1_764_000_000_000 + minutes * 60_000)

@@ -87,8 +87,8 @@ extension ServerFailure {
         .gone, "events_unknown",
         "the changes after \(cursor) are kept no longer; read everything again, and follow from the "
           + "end")
-    case .idLength, .otherRules, .wrongKind, .unavailableKind, .unknownTimeZone, .rulesDiffer,
-      .contradiction:
+    case .idLength, .otherRules, .wrongKind, .unknownWindow, .unavailableKind, .unknownTimeZone,
+      .rulesDiffer, .contradiction:
       self.init(.unprocessableContent, "invalid_setting", "\(error)")
     default:
       self.init(

@@ -43,7 +43,8 @@ struct OpenSetOptions: ParsableArguments {
   func validate() throws {
     if let mutedUntil, Instant(text: mutedUntil) == nil {
       throw ValidationError(
-        "--muted-until \(mutedUntil) is not an instant; give Unix milliseconds or an RFC 3339 time.")
+        "--muted-until \(mutedUntil) is not an instant; give Unix milliseconds or an RFC 3339 time."
+      )
     }
   }
 
