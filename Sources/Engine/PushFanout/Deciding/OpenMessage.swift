@@ -1,27 +1,32 @@
 internal import PushModel
 
 /// What a message says of single users by open rules (O-1, O-15).
-struct OpenMessage {
+///
+/// A class, as a plan has one word for it.
+final class OpenMessage: Sendable {
   let messageClass: OpenMessageClass
-  private var mentioned: Set<UInt32> = []
-  private var repliedTo: UInt32?
+  private let mentioned: Set<UInt32>
+  private let repliedTo: UInt32?
   /// Members' policies with a mentioned role.
-  private var roles: Set<UInt32> = []
+  private let roles: Set<UInt32>
   /// The sender's and the keywords' names, where anyone has them.
-  private var sender: UInt32?
-  private var keywords: Set<UInt32> = []
+  private let sender: UInt32?
+  private let keywords: Set<UInt32>
 
   init(_ message: borrowing Message, _ tables: borrowing Tables) {
     messageClass = OpenMessageClass(
       force: message.force ?? false, mentionsEveryone: message.mentionsAll ?? false)
-    if let ids = message.mentions {
-      for id in ids { if let user = tables.userIDs.index(of: id) { mentioned.insert(user) } }
+    let (users, names, hasNames) = (tables.userIDs, tables.names, !tables.nameLists.isEmpty)
+    mentioned = Set((message.mentions ?? []).compactMap { users.index(of: $0) })
+    sender = hasNames ? message.sender.flatMap { names.index(of: $0) } : nil
+    guard message.hasRareFields else {
+      (repliedTo, roles, keywords) = (nil, [], [])
+      return
     }
-    if !tables.nameLists.isEmpty, let id = message.sender { sender = tables.names.index(of: id) }
-    guard message.hasRareFields else { return }
-    repliedTo = message.replyToUser.flatMap { tables.userIDs.index(of: $0) }
-    if let names = message.mentionsRoles { roles = tables.policies.members(withRoles: names) }
-    if !tables.nameLists.isEmpty, let text = message.text { keywords = tables.keywords(in: text) }
+    repliedTo = message.replyToUser.flatMap { users.index(of: $0) }
+    roles = message.mentionsRoles.map { tables.policies.members(withRoles: $0) } ?? []
+    let text = hasNames ? message.text : nil
+    keywords = text.map { tables.keywords(in: $0) } ?? []
   }
 
   /// The classes for a user, but those of the conversation; nil if the user blocks the sender.

@@ -5,7 +5,7 @@ internal import QuietTime
 struct SnapshotSettings {
   var app = AppSettings()
   var schedules: [QuietSettings] = []
-  var policies = Policies()
+  var policies = Policies.initial
   /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
   /// ``RuleTables/mark``, by which members' keys were computed.
@@ -141,7 +141,7 @@ extension ByteSource {
   }
 
   fileprivate mutating func policies() throws(Malformed) -> Policies {
-    var policies = Policies()
+    var policies = Policies.initial
     policies.hasOpen = try flag()
     for index in 0..<UInt32(try count(atLeast: 5)) {
       let level = try level()

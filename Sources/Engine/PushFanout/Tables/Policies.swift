@@ -46,7 +46,10 @@ struct Policies: Sendable {
   /// Whether settings have fields that only open rules have. Never false again, as values stay.
   var hasOpen = false
 
-  init() {
+  /// Those of empty tables.
+  static let initial = Policies()
+
+  private init() {
     for level in NotificationLevel.ofVendors {
       _ = insert(UserPolicy(level: level))
       _ = insert(MemberPolicy(traits: .init(level: level)))
@@ -63,6 +66,7 @@ struct Policies: Sendable {
 
   /// The number of the policy of settings; nil if they have no more than a vendor's level.
   mutating func insert(_ user: borrowing UserSettings) -> UInt32? {
+    if user.level.isOfVendor, !user.hasOpenFields { return nil }
     if user.level.isOfVendor, user.mutedAllow.isEmpty, user.allowForce { return nil }
     hasOpen = true
     return insert(
@@ -70,6 +74,7 @@ struct Policies: Sendable {
   }
 
   mutating func insert(_ member: borrowing MemberSettings) -> UInt32? {
+    if member.level.isOfVendor, !member.hasRareFields { return nil }
     let (level, _, isImportant, isFollowing, _, channels, roles) = member.fields
     let hasOpen = !level.isOfVendor || isImportant || isFollowing != nil || !roles.isEmpty
     if !hasOpen && channels.isEmpty { return nil }

@@ -62,7 +62,7 @@ internal import QuietTime
     unknownZoneUsers = other?.unknownZoneUsers ?? []
     calendar = other?.calendar ?? QuietCalendar(rules)
     calendarID = calendar.id
-    policies = other?.policies ?? Policies()
+    policies = other?.policies ?? .initial
     base = other?.base
     // The order is that of a snapshot's sections.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)

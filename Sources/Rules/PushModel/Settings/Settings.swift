@@ -223,6 +223,8 @@ public struct MemberSettings: Hashable, Sendable {
     @inlinable set { rare.fields.roles = newValue }
   }
   @usableFromInline var rare = RareFields<RareMemberFields>()
+  /// Whether it has channels, or what only open rules have but for the level.
+  @inlinable package var hasRareFields: Bool { rare.box != nil }
 
   /// A membership; by default one without settings.
   public init(
