@@ -43,7 +43,6 @@ struct NameLists {
 
   var isEmpty: Bool { starts.count == 0 }
   func has(_ user: UInt32) -> Bool { starts[UInt64(user)] != nil }
-  var byteCount: Int { names.count * 4 + holders.count * 8 }
 
   /// The names of a user's list.
   struct List {
