@@ -44,10 +44,10 @@ package struct UserRecords: Sendable {
     fileprivate let quiet: UInt32
   }
 
-  /// Whether a user can be a row: without devices, and with what every vendor may have only.
+  /// Whether a user can be a row: without devices, and without what only open rules have but for
+  /// quiet windows.
   @inlinable package static func holds(_ user: UserSettings) -> Bool {
-    if case .windows = user.quietHours { return false }
-    return user.devices == nil && user.level.isOfVendor && !user.hasOpenFields
+    user.devices == nil && user.level.isOfVendor && !user.hasOpenFields
   }
 
   /// Returns the settings, if other users can share them.

@@ -1,7 +1,6 @@
 public import PushFanout
 internal import PushFiles
 internal import PushModel
-internal import PushSupport
 
 /// A change of the initial settings, as it is written on a command line.
 ///
@@ -210,10 +209,7 @@ public struct WhatIf: Sendable {
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
     guard let level = NotificationLevel.written(value, rules), level.exists(under: rules) else {
       let names = rules.levelNames
-      let nearest = EditDistance.nearest(to: value, in: names)
-      let advice = nearest.map { "; did you mean \($0)?" } ?? ""
-      throw problem(
-        "a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))\(advice)")
+      throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
     }
     return level
   }
