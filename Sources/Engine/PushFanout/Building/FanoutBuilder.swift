@@ -164,7 +164,7 @@ public import QuietTime
       conversation, user, since: member.since.milliseconds,
       mutedUntil: member.mutedUntil.milliseconds)
     guard let policy else { return }
-    policies[Tables.key(conversation, user)] = policy
+    if member.hasRareFields { policies[Tables.key(conversation, user)] = policy }
     if packed.hasPolicy {
       overrides.append(conversation, OverrideRecord(.policy, of: user, Int64(policy)))
     }
