@@ -80,7 +80,7 @@ extension StateRules {
     switch app.rules {
     case .easemob: easemob(app, kind)
     case .rongcloud: rongcloud(app, kind)
-    case .open: StateRules(open: app)
+    case .open: StateRules()
     }
   }
 

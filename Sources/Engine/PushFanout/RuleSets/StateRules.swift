@@ -69,8 +69,8 @@ internal import PushModel
       statesByBase: statesByBase, onlineBase: bases[online.index], openStates: nil)
   }
 
-  /// Open rules, under which states are numbered as they occur.
-  init(open app: AppSettings) {
+  /// For open rules, under which states are numbered as they occur.
+  init() {
     tableCount = OpenMessageClass.count
     let codes = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * tableCount)
     unsafe codes.initialize(repeating: 0, count: 256 * tableCount)
