@@ -106,6 +106,38 @@ import Testing
     #expect(fanout.app.rules == .open)
   }
 
+  // MARK: Heartbeats
+
+  /// Which of a user's devices are connected after lines of presence, or which line is refused.
+  @Test func heartbeats() throws {
+    var wrong: [String] = []
+    for line in try JSONCase.all("open-presence.ndjson") {
+      let fanout = try SettingsLoader.loadFanout(SettingsPaths(line.records()))
+      let beats = try JSONSerialization.ndjson(line.object["presence"])
+      var refused: Int?
+      let reader = try HeartbeatReader(beats, name: "presence.ndjson")
+      do {
+        while let beat = try reader.next() {
+          try fanout.update { (update) throws(FanoutError) in try update.setPresence(beat) }
+        }
+      } catch {
+        refused = reader.lineNumber
+      }
+      if refused != line.object["refused"] as? Int {
+        wrong.append("\(line.note): refused \(refused ?? 0)")
+      }
+      guard let connected = line.object["connected"] as? [String] else { continue }
+      let user = Identifier(try line.text("user"))
+      let at = Instant(milliseconds: try #require(line.object["at"] as? Int64))
+      let outcome = fanout.currentVersion.decision(
+        Message(id: "m", conversation: "c1", at: at), for: user)?.outcome
+      if (outcome?.reason == .online) != !connected.isEmpty {
+        wrong.append("\(line.note): \(outcome?.key ?? "none")")
+      }
+    }
+    #expect(wrong == [])
+  }
+
   // MARK: The next change
 
   @Test func nextChanges() throws {
@@ -219,8 +251,15 @@ struct JSONCase {
   /// The settings, as the bytes of a file.
   func records(dropLast: Bool = false) throws -> [UInt8] {
     let records = object["settings"] as? [Any] ?? []
-    let lines = try (dropLast ? records.dropLast() : records[...]).map {
-      try JSONSerialization.data(withJSONObject: $0)
+    return try JSONSerialization.ndjson(dropLast ? Array(records.dropLast()) : records)
+  }
+}
+
+extension JSONSerialization {
+  /// The values of an array, one a line.
+  fileprivate static func ndjson(_ values: Any?) throws -> [UInt8] {
+    let lines = try (values as? [Any] ?? []).map {
+      try data(withJSONObject: $0, options: .fragmentsAllowed)
     }
     return [UInt8](Data(lines.joined(separator: Data("\n".utf8))))
   }

@@ -13,6 +13,8 @@ struct NaiveReplay {
   private var online: [Identifier: Set<Identifier?>] = [:]
   /// A user's own devices, as the settings say.
   private var ownDevices: [Identifier: [Device]?] = [:]
+  /// What heartbeats said, and the device as it was set.
+  private var told: [Identifier: [Identifier: (heartbeat: Heartbeat, set: Device)]] = [:]
   private var reference: HoldReference?
   private(set) var messages: [One] = []
   /// By conversation and user: when a record was last written, and when the membership began.
@@ -51,18 +53,26 @@ struct NaiveReplay {
       } else {
         online[change.user, default: []].remove(change.conversation)
       }
-      if ownDevices[change.user] == nil {
-        let own = settings.user(change.user).devices
-        ownDevices.updateValue(own, forKey: change.user)
-      }
+      noteOwnDevices(of: change.user)
       connect(change.user)
+    case .heartbeat(let heartbeat, _):
+      noteOwnDevices(of: heartbeat.user)
+      for device in ownDevices(of: heartbeat.user) where device.id == heartbeat.device {
+        told[heartbeat.user, default: [:]][device.id] = (heartbeat, device)
+      }
+      connect(heartbeat.user)
     case .change(let change):
       switch change.record {
       case .app(let app): settings.app = app
       case .user(let id, let user):
         settings.setUser(id, user)
         ownDevices.updateValue(user.devices, forKey: id)
-        if online[id] != nil { connect(id) }
+        told[id] = told[id]?.filter { device, told in
+          user.effectiveDevices.contains {
+            $0.id == device && ($0.state, $0.seenAt) == (told.set.state, told.set.seenAt)
+          }
+        }
+        if online[id] != nil || told[id] != nil { connect(id) }
       case .conversation(let id, let conversation): settings.setConversation(id, conversation)
       case .member(let user, let conversation, let member, _):
         begin(user, conversation, until: change.at)
@@ -94,10 +104,28 @@ struct NaiveReplay {
     return replay.begun.values.count { first <= $0 && $0 <= last && $0 > .zero }
   }
 
-  /// A desktop beside the user's own devices, connected while online anywhere.
+  private mutating func noteOwnDevices(of user: Identifier) {
+    guard ownDevices[user] == nil else { return }
+    ownDevices.updateValue(settings.user(user).devices, forKey: user)
+  }
+
+  private func ownDevices(of user: Identifier) -> [Device] {
+    (ownDevices[user] ?? nil) ?? [Device(id: "default")]
+  }
+
+  /// The user's own devices as heartbeats say, and a desktop, connected while online anywhere.
   private mutating func connect(_ user: Identifier) {
-    let isOnline = !(online[user]?.isEmpty ?? true)
-    let own = (ownDevices[user] ?? nil) ?? [Device(id: "default")]
+    let own = ownDevices(of: user).map { device in
+      var device = device
+      if let (heartbeat, _) = told[user]?[device.id] {
+        (device.state, device.seenAt) = (heartbeat.state, heartbeat.seenAt)
+      }
+      return device
+    }
+    guard let rooms = online[user] else {
+      return settings.updateUser(user) { $0.devices = own }
+    }
+    let isOnline = !rooms.isEmpty
     let desktop = Device(
       id: "a desktop", kind: .desktop, state: isOnline ? .foreground : .loggedOut,
       hasToken: false)

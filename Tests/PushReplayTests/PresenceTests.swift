@@ -66,6 +66,14 @@ import Testing
           let member = MemberSettings(level: .unset)
           return .change(SettingsChange(at: at, .member(user, of: conversation, member)))
         }
+        if rules == .open, number % 3 > 0 {
+          let seen = Int64(world.random.pick([0, 0, 1000, 600_000]))
+          return .heartbeat(
+            Heartbeat(
+              user: user, device: world.random.pick(["d0", "d1", "default"]),
+              state: world.random.chance(70) ? .foreground : .background,
+              seenAt: Instant(milliseconds: at.milliseconds - seen)), at: at)
+        }
         return .presence(
           PresenceChange(
             at: at, conversation: world.random.chance(30) ? nil : conversation, user: user,
@@ -84,11 +92,11 @@ import Testing
       let replayer = try Replayer(try Fanout(settings, threads: threads), options)
       var naive = NaiveReplay(settings, holds: options.holds)
       for event in events {
-        if case .change = event {
+        switch event {
+        case .change, .heartbeat:
           // Some contradict the settings, and are refused.
           guard (try? replayer.add(event)) != nil else { continue }
-        } else {
-          try replayer.add(event)
+        case .message, .presence: try replayer.add(event)
         }
         naive.add(event)
       }

@@ -187,7 +187,7 @@ extension ReplayEvent {
   fileprivate var order: Int {
     switch self {
     case .change: 0
-    case .presence: 1
+    case .presence, .heartbeat: 1
     case .message: 2
     }
   }

@@ -45,6 +45,8 @@ import Testing
       switch event {
       case .message(let message): return "\(at) message \(message.id)"
       case .presence(let change): return "\(at) \(change.user) \(change.isOnline ? "on" : "off")"
+      case .heartbeat(let heartbeat, _):
+        return "\(at) \(heartbeat.user) \(heartbeat.device) \(heartbeat.state)"
       case .change(let change):
         switch change.record {
         case .app: return "\(at) app"

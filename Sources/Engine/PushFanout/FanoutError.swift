@@ -9,6 +9,10 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownConversation(Identifier)
   /// The user is not a member of the conversation.
   case notAMember(user: Identifier, conversation: Identifier)
+  /// A heartbeat is of a device that the user does not have.
+  case unknownDevice(Identifier, of: Identifier)
+  /// Heartbeats come to an app whose rules have none.
+  case noHeartbeats(RuleSet)
   /// The time zone is not in the IANA database.
   case unknownTimeZone(String)
   /// Users whose time zone the system does not have, and who are not decided for.
@@ -28,6 +32,10 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownConversation(let id): "there is no conversation \"\(id)\""
     case .notAMember(let user, let conversation):
       "\"\(user)\" is not a member of \"\(conversation)\""
+    case .unknownDevice(let device, let user):
+      "the user \"\(user)\" has no device \"\(device)\""
+    case .noHeartbeats(let rules):
+      "the rules \"\(rules.rawValue)\" have no heartbeats; the state of a device is a setting"
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
     case .unknownZones(let users): "\(users)"
     case .timeZoneData(let error): "\(error)"

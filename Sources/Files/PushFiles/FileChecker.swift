@@ -117,6 +117,7 @@ public struct FileChecker {
         case .messages: messages.append(path)
         case .templates: templates.append(path)
         case .changes: changes.append(path)
+        case .heartbeats: presence.append(path)
         case .settings: world.settings.append(path)
         }
       case nil:
@@ -133,9 +134,16 @@ public struct FileChecker {
   private mutating func checkPresence(_ path: String, _ settings: FanoutSettings) {
     let isJudged = world.count > 0
     let changed = changed.conversations
+    let rules = settings.app.rules
     do throws(FileProblem) {
-      if isJudged, settings.app.rules.fields.contains(.seenAt) {
-        throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(settings.app.rules))
+      if FileKind.named(path) == .ndjson {
+        if isJudged, !rules.fields.contains(.seenAt) {
+          throw FileProblem(file: path, line: 1, problem: .presenceOfDevices(rules))
+        }
+        return try checkHeartbeats(path, isJudged ? settings : nil)
+      }
+      if isJudged, rules.fields.contains(.seenAt) {
+        throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(rules))
       }
       let reader = try PresenceReader(path: path)
       checkInOrder(path, "row", line: { reader.lineNumber }) { () throws(FileProblem) in
@@ -150,6 +158,28 @@ public struct FileChecker {
       }
     } catch {
       problems.append(error)
+    }
+  }
+
+  /// Devices must be known to the settings, if there are any, unless a change sets them.
+  private mutating func checkHeartbeats(
+    _ path: String, _ settings: FanoutSettings?
+  ) throws(FileProblem) {
+    let reader = try HeartbeatReader(path: path)
+    let changed = changed.users
+    var last = Instant.zero
+    checkInOrder(path, "heartbeat", line: { reader.lineNumber }) { () throws(FileProblem) in
+      guard let heartbeat = try reader.next() else { return nil }
+      last = heartbeat.seenAt ?? last
+      guard let settings, !changed.contains(heartbeat.user) else { return last }
+      let user = settings.index(of: heartbeat.user)
+      let devices = user.map { settings.user($0).effectiveDevices } ?? []
+      if devices.contains(where: { $0.id == heartbeat.device }) { return last }
+      let problem: FileProblem.Problem =
+        user == nil
+        ? .unknownUser(heartbeat.user.text)
+        : .unknownDevice(heartbeat.device.text, of: heartbeat.user.text)
+      throw FileProblem(file: path, line: reader.lineNumber, problem: problem)
     }
   }
 
@@ -238,7 +268,7 @@ extension CSVTable {
 
 extension JSONLines {
   fileprivate enum Contents {
-    case settings, messages, templates, changes
+    case settings, messages, templates, changes, heartbeats
   }
 
   /// What a file holds by its first record that can be read: a message is one without a kind, in a
@@ -255,6 +285,7 @@ extension JSONLines {
           return line.fields.contains { "at" ~= $0.key } ? .changes : .settings
         }
         let keys = line.fields.map(\.key.text)
+        if keys.contains("device") { return .heartbeats }
         return keys.contains("at") || keys.contains("conversation") ? .messages : .settings
       } catch {
         isEmpty = false

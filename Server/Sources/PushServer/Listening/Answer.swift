@@ -57,13 +57,14 @@ struct ServerFailure: Error {
     self.fields = fields
   }
 
-  /// `{"error":{…}}` without its outer braces.
-  var json: [UInt8] {
-    var text = "\"error\":{\"code\":\(JSONText.quoted(code)),"
-    if let line { text += "\"line\":\(line)," }
-    text += "\"message\":\(JSONText.quoted(message))}"
-    return Array(text.utf8)
+  /// `{"code":…,"line":…,"message":…}`
+  var object: String {
+    let line = line.map { "\"line\":\($0)," } ?? ""
+    return "{\"code\":\(JSONText.quoted(code)),\(line)\"message\":\(JSONText.quoted(message))}"
   }
+
+  /// `{"error":{…}}` without its outer braces.
+  var json: [UInt8] { Array("\"error\":\(object)".utf8) }
 
   var answer: Answer {
     var answer = Answer(Answer.json, [UInt8(ascii: "{")] + json + Array("}\n".utf8))

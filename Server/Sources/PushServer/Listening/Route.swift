@@ -107,6 +107,18 @@ struct Route: Sendable {
       }
       return try DecideEndpoint.reply(asked.request, asked.state.app(), metrics)
     },
+    Route("presence", .post, "/v1/presence", access: .scope(.presence), types: lines) { asked in
+      let (state, request) = (asked.state, asked.request)
+      let app = try state.app()
+      // An update may wait for one of settings.
+      return .task {
+        try await onOtherThread {
+          try PresenceEndpoint.answer(request, app) {
+            state.metrics.noted($0.count, refused: $0.failures.count)
+          }
+        }
+      }
+    },
     Route(
       "explain", .post, "/v1/explain", access: .scope(.read), types: [Answer.json],
       parameters: ["at-least"]

@@ -45,7 +45,7 @@ extension ServerFailure {
 
   private static func status(_ error: FanoutError) -> HTTPResponse.Status {
     switch error {
-    case .unknownUser, .unknownConversation, .notAMember: .notFound
+    case .unknownUser, .unknownConversation, .notAMember, .unknownDevice: .notFound
     default: .unprocessableContent
     }
   }
@@ -55,6 +55,7 @@ extension ServerFailure {
     case .unknownUser: "unknown_user"
     case .unknownConversation: "unknown_conversation"
     case .notAMember: "not_a_member"
+    case .unknownDevice: "unknown_device"
     case .unknownZones: "unknown_time_zone"
     default: "invalid_setting"
     }

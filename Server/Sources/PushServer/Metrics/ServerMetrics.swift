@@ -31,6 +31,8 @@ final class ServerMetrics: Sendable {
   private let peerRefusals = Counter()
   private let requestsNow = Counter()
   private let writes = Counter()
+  private let heartbeats = Counter()
+  private let refusedHeartbeats = Counter()
 
   func begin() { requestsNow.add() }
 
@@ -54,6 +56,12 @@ final class ServerMetrics: Sendable {
   func refuse() { refused.add() }
   func refusedByPeer() { peerRefusals.add() }
   func wrote(_ operations: Int) { writes.add(Int64(operations)) }
+
+  /// - Parameter count: of heartbeats that decisions are by.
+  func noted(_ count: Int, refused: Int) {
+    heartbeats.add(Int64(count))
+    refusedHeartbeats.add(Int64(refused))
+  }
 
   /// Takes requests out of those under way, or adds them again.
   func changeRequests(by count: Int) { requestsNow.add(Int64(count)) }
@@ -80,6 +88,9 @@ final class ServerMetrics: Sendable {
       "unknown_conversation_messages_total", "counter",
       "Messages to conversations that the settings do not have.", unknownConversations.now)
     single("operations_total", "counter", "Operations on settings, acknowledged.", writes.now)
+    single("heartbeats_total", "counter", "Heartbeats that decisions are by.", heartbeats.now)
+    single(
+      "heartbeat_errors_total", "counter", "Heartbeats that were refused.", refusedHeartbeats.now)
     single("overload_total", "counter", "Requests refused as too many were under way.", refused.now)
     single(
       "peer_refusals_total", "counter", "Questions to peers that refused the key.",

@@ -4,6 +4,8 @@ enum Scope: String, CaseIterable, Sendable {
   case decide
   /// Explanations, members and events.
   case read
+  /// Heartbeats of devices.
+  case presence
   /// Changes of settings.
   case write
   /// Metrics, snapshots and keys.

@@ -42,6 +42,8 @@ extension WorkloadProfile {
         profiler.addPresence(
           at: change.at, user: change.user, conversation: change.conversation,
           isOnline: change.isOnline)
+      case .heartbeat:
+        try events.refuse(.cannotApply("sessions are not measured from heartbeats"))
       case .change(let change):
         switch change.record {
         case .user(let id, _), .member(let id, _, _, _): profiler.addChange(of: id)

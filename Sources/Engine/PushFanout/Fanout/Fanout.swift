@@ -201,6 +201,19 @@ public final class Fanout: Sendable {
     reading { tables in tables.userIDs.index(of: id).map { tables.user($0) } }
   }
 
+  /// Whether a heartbeat is of a device that its user has.
+  package func knowsDevice(of heartbeat: Heartbeat) -> Bool {
+    reading { tables in
+      guard let user = tables.userIDs.index(of: heartbeat.user) else { return false }
+      guard let devices = tables.devices.lists.asTold(user) else {
+        return heartbeat.device == Device.default.id
+      }
+      return tables.names.index(of: heartbeat.device).map { name in
+        devices.contains { $0.id == name }
+      } ?? false
+    }
+  }
+
   /// What is set for a conversation; nil for one whose id never appeared.
   public func conversation(_ id: Identifier) -> ConversationSettings? {
     reading { tables in tables.conversationIDs.index(of: id).map { tables.conversation($0) } }

@@ -14,6 +14,7 @@ extension FanoutUpdate {
     for conversation in 0..<UInt32(writer.tables.conversations.count) {
       _ = writer.removeMember(user, of: conversation)
     }
+    try writer.write(nil, of: user)
     try setUser(id, UserSettings())
   }
 

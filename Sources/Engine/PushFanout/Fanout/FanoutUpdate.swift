@@ -48,6 +48,22 @@ public import PushModel
     users.insert(user)
   }
 
+  /// Notes what a heartbeat says of a known device, by open rules (O-30).
+  ///
+  /// Presence is no setting: `Fanout.user(_:)`, snapshots and next changes have what is set. It
+  /// ends with its user's device, or when the state or `seenAt` of that device is set anew.
+  ///
+  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownDevice(_:of:)`` or
+  ///   ``FanoutError/noHeartbeats(_:)``; the update may go on without the heartbeat.
+  /// - Complexity: as for ``setUser(_:_:)``.
+  public mutating func setPresence(_ heartbeat: Heartbeat) throws(FanoutError) {
+    guard let user = writer.tables.userIDs.index(of: heartbeat.user) else {
+      throw .unknownUser(heartbeat.user)
+    }
+    try writer.setPresence(heartbeat, of: user)
+    users.insert(user)
+  }
+
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings

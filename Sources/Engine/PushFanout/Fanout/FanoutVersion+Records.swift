@@ -75,13 +75,14 @@ extension FanoutVersion {
 
   /// All records that decide for a user in a conversation: the app's, the user's, those of the
   /// conversation and of a thread's parent, and the user's in both. What never appeared is left out.
+  /// Devices are as heartbeats say.
   ///
   /// - Complexity: O(log members + devices).
   package func records(of user: Identifier, in conversation: Identifier) -> [SettingsRecord] {
     let tables = engineVersion.tables
     let userIndex = tables.userIDs.index(of: user)
     var records = [SettingsRecord.app(tables.app)]
-    if let userIndex { records.append(.user(user, tables.user(userIndex))) }
+    if let userIndex { records.append(.user(user, tables.user(userIndex, asTold: true))) }
     guard let index = tables.conversationIDs.index(of: conversation) else { return records }
     for index in tables.chain(of: index) {
       let id = tables.conversationIDs[index]

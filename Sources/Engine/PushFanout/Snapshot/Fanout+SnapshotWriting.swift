@@ -70,7 +70,52 @@ extension Tables {
     file.begin(.settings)
     try file.append(SnapshotSettings(self).bytes[...])
     try file.end(elementCount: 1)
+    if devices.toldUsers > 0 { file.replaced = ReplacedElements(self) }
     try forEachTable(&file)
+  }
+}
+
+/// What is written in place of elements, by their indices, as presence is not kept.
+struct ReplacedElements {
+  fileprivate var deviceLists: [Int: UInt32] = [:]
+  fileprivate var devices: [Int: DeviceRecord] = [:]
+  fileprivate var memberKeys: [Int: UInt32] = [:]
+
+  /// - Complexity: O(users + memberships).
+  fileprivate init(_ tables: Tables) {
+    let lists = tables.devices.lists
+    for user in 0..<UInt32(tables.userCount) {
+      guard let first = lists.first(of: user) else { continue }
+      switch lists.toldPresence(of: user) {
+      case .asSet: break
+      case .ofListed:
+        for (offset, record) in (lists.asSet(user) ?? []).enumerated() {
+          devices[first + offset] = record
+        }
+      case .ofDefault:
+        deviceLists[Int(user)] = DeviceLists.defaultDevice
+        devices[first] = .default
+      }
+    }
+    if deviceLists.isEmpty || !tables.hasKeys { return }
+    let keys = StoredKeys(tables, isForSettings: true)
+    for index in 0..<tables.conversations.count {
+      let row = tables.conversations[index]
+      for slot in row.range where deviceLists[Int(tables.memberUsers[slot])] != nil {
+        memberKeys[slot] = keys.key(slot, row).bits
+      }
+    }
+  }
+
+  fileprivate func elements<Element>(of part: SnapshotPart) -> [Int: Element] {
+    let found: Any =
+      switch part {
+      case .deviceLists: deviceLists
+      case .devices: devices
+      case .memberKeys: memberKeys
+      default: [Int: Element]()
+      }
+    return found as? [Int: Element] ?? [:]
   }
 }
 
@@ -88,16 +133,24 @@ extension SnapshotFile: TableVisitor {
   mutating func visit<Element>(
     _ table: PagedTable<Element>, _ part: SnapshotPart
   ) throws(SnapshotError) -> PagedTable<Element> {
-    try table.write(part, to: &self)
+    try table.write(part, to: &self, replaced: replaced?.elements(of: part) ?? [:])
     return table
   }
 }
 
 extension PagedTable {
-  func write(_ part: SnapshotPart, to file: inout SnapshotFile) throws(SnapshotError) {
+  func write(
+    _ part: SnapshotPart, to file: inout SnapshotFile, replaced: [Int: Element] = [:]
+  ) throws(SnapshotError) {
     file.begin(part)
+    let pages = Set(replaced.keys.map { $0 / Self.pageSize })
+    var page = 0
     try unsafe forEachPage { (elements) throws(SnapshotError) in
-      try unsafe file.append(page: elements)
+      defer { page += 1 }
+      guard pages.contains(page) else { return try unsafe file.append(page: elements) }
+      let first = page * Self.pageSize
+      let count = elements.count / MemoryLayout<Element>.stride
+      try file.append(page: (first..<first + count).map { replaced[$0] ?? self[$0] }[...])
     }
     try file.end(elementCount: count)
   }

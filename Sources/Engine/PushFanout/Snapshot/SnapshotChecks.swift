@@ -195,7 +195,7 @@ struct SnapshotBounds {
     let record = unsafe start.load(as: DeviceRecord.self)
     return record.id < names && record.notifier <= names && record.seen >= -1
       && record.seen <= Instant.maximumMilliseconds
-      && record.kind < deviceKinds && record.state < deviceStates
+      && record.kind < deviceKinds && record.state < deviceStates && record.toldPresence == .asSet
   }
 
   private func isConversation(_ start: UnsafeRawPointer) -> Bool {

@@ -6,6 +6,8 @@ internal import PushSupport
 @safe struct SnapshotFile: ~Copyable {
   private let file: AtomicFile
   private var sections: [SnapshotSection] = []
+  /// What is written in place of some elements.
+  var replaced: ReplacedElements?
   /// The offset of the section being written.
   private var start = SnapshotHeader.byteCount
   private var sums: [UInt64] = []

@@ -1,11 +1,14 @@
-/// The listed devices of users, in consecutive records.
+/// The devices of users, in consecutive records.
 ///
-/// A freed run is reused for a user with as many devices.
+/// Those of which heartbeats told are as heartbeats say, and behind them are the records as set
+/// (``DeviceRecord/toldPresence``). A freed run is reused for a user with as many devices.
 struct DeviceTable {
   private(set) var lists: DeviceLists
   /// By number of records, the first free run's start plus one; 0 for none.
   /// ``DeviceRecord/nextFree`` links free runs.
   private var freeRuns: InlineArray<16, UInt32>
+  /// The number of users of whose devices heartbeats told.
+  private(set) var toldUsers: Int
 
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: DeviceTable?, _ visitor: inout Visitor
@@ -14,6 +17,7 @@ struct DeviceTable {
       lists: try visitor.visit(other?.lists.lists, .deviceLists),
       records: try visitor.visit(other?.lists.records, .devices))
     freeRuns = other?.freeRuns ?? InlineArray(repeating: 0)
+    toldUsers = other?.toldUsers ?? 0
   }
 
   var recordCount: Int { lists.records.count }
@@ -26,12 +30,14 @@ struct DeviceTable {
 
   mutating func reset(_ user: UInt32, _ store: PageStore) {
     guard lists.hasOwn(user) else { return }
+    noteTold(user, as: .asSet)
     freeRun(of: user, store)
     lists.lists.set(Int(user), DeviceLists.defaultDevice, store)
   }
 
   /// - Parameters:
-  ///   - records: only the last has ``DeviceRecord/isLast``.
+  ///   - records: the last has ``DeviceRecord/isLast``, and so has the last of those as set, if they
+  ///     follow.
   ///   - limit: the number of records must stay below it.
   /// - Returns: false for too many records.
   mutating func set(
@@ -40,6 +46,7 @@ struct DeviceTable {
     if lists.lists.count == 0 {
       lists.lists.grow(to: userCount, repeating: DeviceLists.defaultDevice, store)
     }
+    noteTold(user, as: records.first?.toldPresence)
     if records.isEmpty {
       freeRun(of: user, store)
       lists.lists.set(Int(user), DeviceLists.noDevice, store)
@@ -53,6 +60,11 @@ struct DeviceTable {
     guard let first = room(for: records, limit: limit, store) else { return false }
     lists.lists.set(Int(user), DeviceLists.list(first: first), store)
     return true
+  }
+
+  private mutating func noteTold(_ user: UInt32, as presence: DeviceRecord.Presence?) {
+    if lists.toldPresence(of: user) != .asSet { toldUsers -= 1 }
+    if let presence, presence != .asSet { toldUsers += 1 }
   }
 
   private mutating func room(
@@ -82,6 +94,7 @@ struct DeviceTable {
     guard let first = lists.first(of: user), size < freeRuns.count else { return }
     var record = lists.records[first]
     record.nextFree = freeRuns[size]
+    record.toldPresence = .asSet
     lists.records.set(first, record, store)
     freeRuns[size] = UInt32(first + 1)
   }
@@ -100,6 +113,8 @@ struct DeviceTable {
         $0.id < nameCount && $0.notifier <= nameCount,
         "DeviceTable: a device of user \(user) has no such id")
     }
+    precondition(
+      lists.asSet(user)?.last?.isLast ?? true, "DeviceTable: devices of user \(user) do not end")
   }
 }
 
@@ -109,7 +124,7 @@ struct DeviceLists {
   fileprivate(set) var lists = PagedTable<UInt32>()
   fileprivate(set) var records = PagedTable<DeviceRecord>()
 
-  fileprivate static let defaultDevice: UInt32 = 0
+  static let defaultDevice: UInt32 = 0
   fileprivate static let noDevice: UInt32 = 1
   fileprivate static func list(first: Int) -> UInt32 { UInt32(first + 2) }
   /// The bound of ``lists``' elements.
@@ -134,10 +149,36 @@ struct DeviceLists {
     return Int(lists[Int(user)]) - 2
   }
 
+  /// The length of a user's run.
   fileprivate func count(of user: UInt32) -> Int {
     var count = 0
     forEach(of: user) { _ in count += 1 }
-    return count
+    return toldPresence(of: user) == .ofListed ? 2 * count : count
+  }
+
+  /// Of what a user's records tell.
+  func toldPresence(of user: UInt32) -> DeviceRecord.Presence {
+    first(of: user).flatMap { records[$0].toldPresence } ?? .asSet
+  }
+
+  /// A user's devices as heartbeats say; nil for one who lists none, and of whom none told.
+  func asTold(_ user: UInt32) -> [DeviceRecord]? {
+    guard hasOwn(user) else { return nil }
+    var devices: [DeviceRecord] = []
+    forEach(of: user) { devices.append($0) }
+    return devices
+  }
+
+  /// A user's devices as set; nil for `Device.default`.
+  func asSet(_ user: UInt32) -> [DeviceRecord]? {
+    guard let told = asTold(user) else { return nil }
+    switch toldPresence(of: user) {
+    case .asSet: return told
+    case .ofDefault: return nil
+    case .ofListed:
+      let first = (first(of: user) ?? 0) + told.count
+      return (first..<first + told.count).map { records[$0] }
+    }
   }
 
   @inline(__always)

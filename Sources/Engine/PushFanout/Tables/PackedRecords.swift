@@ -209,8 +209,24 @@ struct DeviceRecord: BitwiseCopyable {
   var state: UInt8
   var hasToken: Bool
   var isLast: Bool
-  /// Initialized padding.
-  private var unused: UInt32 = 0
+  /// Of a user's first record: whether the devices are as set, or what heartbeats say of them.
+  private var presence: UInt32 = Presence.asSet.rawValue
+
+  /// What the records of a user are.
+  enum Presence: UInt32 {
+    /// The devices as set.
+    case asSet
+    /// What heartbeats say of the devices, whose records as set are behind them.
+    case ofListed
+    /// What heartbeats say of the device of a user who lists none.
+    case ofDefault
+  }
+
+  /// Of a user's first record. Snapshots have ``Presence/asSet`` only.
+  var toldPresence: Presence? {
+    get { Presence(rawValue: presence) }
+    set { presence = (newValue ?? .asSet).rawValue }
+  }
 
   /// In a free run's first record, the next run's start plus 1, as snapshots have no field for it.
   var nextFree: UInt32 {

@@ -18,11 +18,14 @@ internal import PushSupport
   private let ruleSet: RuleSet
   /// Nil for rules whose states are numbered in advance.
   private let openKeys: OpenKeys?
+  /// Whether keys are for devices as set, not as heartbeats say.
+  private let isForSettings: Bool
 
   /// Prefetched members, even beyond a conversation's end, as most are smaller.
   private static let ahead = 16
 
-  init(_ tables: borrowing Tables) {
+  init(_ tables: borrowing Tables, isForSettings: Bool = false) {
+    self.isForSettings = isForSettings
     packedUsers = tables.packedUsers
     schedules = tables.schedules
     devices = tables.devices.lists
@@ -90,9 +93,7 @@ internal import PushSupport
     _ shift: UInt32
   ) -> MemberKey {
     let packed = packedUsers[Int(user)]
-    if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) {
-      return .unresolved
-    }
+    if member.hasAny(special) || packed.hasMute || listsDevices(user) { return .unresolved }
     let base = rules.base(
       UserClass(level: packed.level(at: shift)), MemberClass(level: member.level(mask)))
     return MemberKey(schedule: schedules[Int(user)], base: base)
@@ -103,9 +104,14 @@ internal import PushSupport
     _ states: OpenStates, _ special: UInt8
   ) -> MemberKey {
     let packed = packedUsers[Int(user)]
-    if member.hasAny(special) || packed.hasMute || devices.hasOwn(user) { return .unresolved }
+    if member.hasAny(special) || packed.hasMute || listsDevices(user) { return .unresolved }
     return MemberKey(
       schedule: schedules[Int(user)], base: openKeys.base(packed, member, place, states))
+  }
+
+  @inline(__always)
+  private func listsDevices(_ user: UInt32) -> Bool {
+    devices.hasOwn(user) && !(isForSettings && devices.toldPresence(of: user) == .ofDefault)
   }
 
   @inline(__always)

@@ -48,6 +48,7 @@ internal import QuietTime
     }
     tables.app = app
     try checkRules()
+    if !app.rules.fields.contains(.seenAt) { try forgetPresence() }
     tables.rules = RuleTables.shared(app)
     tables.calendar = QuietCalendar(tables.rules)
     tables.appRevision &+= 1
@@ -122,13 +123,20 @@ internal import QuietTime
 
   /// - Parameter devices: nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
-    guard let devices else { return tables.devices.reset(user, store) }
+    let set = try devices.map(records)
+    if tables.devices.lists.toldPresence(of: user) == .asSet { return try write(set, of: user) }
+    try write(try told(of: user, over: set), over: set, of: user)
+  }
+
+  /// - Parameter records: nil for `Device.default`.
+  func write(_ records: [DeviceRecord]?, of user: UInt32) throws(FanoutError) {
+    guard let records else { return tables.devices.reset(user, store) }
     let isSet = tables.devices.set(
-      try records(devices), of: user, userCount: tables.userCount, limit: limit, store)
+      records, of: user, userCount: tables.userCount, limit: limit, store)
     if !isSet { throw .tooMany("devices") }
   }
 
-  private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
+  func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
     var records: [DeviceRecord] = []
     records.reserveCapacity(devices.count)
     for (offset, device) in devices.enumerated() {

@@ -143,9 +143,12 @@ internal import QuietTime
 
   var userCount: Int { packedUsers.count }
 
-  func user(_ user: UInt32) -> UserSettings {
+  /// - Parameter asTold: whether devices are as heartbeats say, not as set.
+  func user(_ user: UInt32, asTold: Bool = false) -> UserSettings {
     var settings = userExceptDevices(user)
-    settings.devices = listedDevices(of: user)
+    let reader = deviceReader
+    let devices = asTold ? self.devices.lists.asTold(user) : self.devices.lists.asSet(user)
+    settings.devices = devices?.map(reader.device)
     addNames(to: &settings, of: user)
     return settings
   }
@@ -153,15 +156,6 @@ internal import QuietTime
   func userExceptDevices(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
     return settings(packed, scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
-  }
-
-  /// A user's listed devices; nil for `Device.default`.
-  func listedDevices(of user: UInt32) -> [Device]? {
-    guard hasOwnDevices(user) else { return nil }
-    var devices: [Device] = []
-    let reader = deviceReader
-    reader.forEachDevice(of: user) { devices.append(reader.device($0)) }
-    return devices
   }
 
   /// In milliseconds; 0 for none.

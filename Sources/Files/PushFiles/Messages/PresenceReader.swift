@@ -71,3 +71,69 @@ public final class PresenceReader {
   /// The 1-based line of the row that was read last.
   public var lineNumber: Int { table.lineNumber }
 }
+
+/// Reads heartbeats one line at a time from NDJSON.
+///
+/// - Memory: one line, whatever the file's size.
+/// - Source: formats.md, "presence.ndjson"; O-30.
+public final class HeartbeatReader {
+  private static let names = ["user", "device", "state", "seenAt"]
+
+  /// The path of the file, or the name given to bytes.
+  public let path: String
+  private let lines: JSONLines
+
+  /// - Throws: a problem with the file itself.
+  public convenience init(path: String) throws(FileProblem) { try self.init(.path(path)) }
+
+  /// Reads bytes as a file of that name would be read.
+  ///
+  /// - Throws: as ``init(path:)``.
+  public convenience init(_ bytes: [UInt8], name: String) throws(FileProblem) {
+    try self.init(.bytes(bytes, name: name))
+  }
+
+  private init(_ source: FileSource) throws(FileProblem) {
+    path = source.name
+    do throws(FileProblem.Problem) {
+      lines = try JSONLines(source)
+    } catch {
+      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
+    }
+  }
+
+  /// The next heartbeat; nil at the end of the file.
+  ///
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
+  ///   goes on behind it.
+  public func next() throws(FileProblem) -> Heartbeat? {
+    do throws(FileProblem.Problem) {
+      return try lines.next().map(Self.read)
+    } catch {
+      throw FileProblem(file: path, line: lines.lineNumber, problem: error)
+    }
+  }
+
+  /// The 1-based line that was read last.
+  public var lineNumber: Int { lines.lineNumber }
+
+  private static func read(_ line: JSONValue) throws(FileProblem.Problem) -> Heartbeat {
+    var user: Identifier?
+    var device: Identifier?
+    var state: Device.State?
+    var seenAt: Instant?
+    for (key, value) in line.fields {
+      switch key {
+      case "user": user = try value.identifier("user")
+      case "device": device = try value.identifier("device")
+      case "state": state = try value.choice("state")
+      case "seenAt": seenAt = try value.instant("seenAt")
+      default: throw .unknownField(key.text, among: names)
+      }
+    }
+    guard let user else { throw .missingField("user") }
+    guard let device else { throw .missingField("device") }
+    guard let state else { throw .missingField("state") }
+    return Heartbeat(user: user, device: device, state: state, seenAt: seenAt)
+  }
+}

@@ -126,6 +126,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
     /// Presence of users, where the rules have that of devices.
     case presenceOfUsers(RuleSet)
+    /// Heartbeats of devices, where the rules have the presence of users.
+    case presenceOfDevices(RuleSet)
     /// There is an app record already.
     case secondApp
     /// The user has two devices of this id.
@@ -168,6 +170,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case outOfOrder(String)
     /// There is no conversation of this id.
     case unknownConversation(String)
+    /// There is no user of this id.
+    case unknownUser(String)
+    /// The user has no such device.
+    case unknownDevice(String, of: String)
     /// A change of the app names another rule set than the one that applies.
     case rulesChange(RuleSet)
     /// The change cannot be made; the reason.
@@ -310,8 +316,11 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .fieldOfOtherRules(let name, let owner, let rules):
       "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
     case .presenceOfUsers(let rules):
-      "rows say which users are online; under the rules \(rules.rawValue) devices are, by the state "
-        + "and seenAt that they have in the settings"
+      "rows say which users are online; under the rules \(rules.rawValue) devices are: give "
+        + "heartbeats, a file presence.ndjson of {user, device, state, seenAt}"
+    case .presenceOfDevices(let rules):
+      "heartbeats are of open rules; under the rules \(rules.rawValue) presence is of users: give a "
+        + "file presence.csv of ts, conversation, user, online"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):
@@ -346,6 +355,9 @@ extension FileProblem.Problem: CustomStringConvertible {
       "the record of the member \(quoted(user)) conflicts with it: \(why)"
     case .outOfOrder(let what): "the instant is earlier than that of the \(what) before"
     case .unknownConversation(let id): "there is no conversation \(quoted(id)) in the settings"
+    case .unknownUser(let id): "there is no user \(quoted(id)) in the settings"
+    case .unknownDevice(let device, let user):
+      "the user \(quoted(user)) has no device \(quoted(device)) in the settings"
     case .cannotApply(let why): "cannot be applied: \(printable(why))"
     case .rulesChange(let rules): "the rules cannot change; they are \(rules.rawValue)"
     }

@@ -58,3 +58,25 @@ public struct Device: Hashable, Sendable {
   /// The device of a user whose devices are not listed: an offline phone with a token.
   public static let `default` = Device(id: "default")
 }
+
+/// What a device says of itself by open rules: its state, over that of its settings (O-30).
+///
+/// It is no setting: a heartbeat is not stored.
+public struct Heartbeat: Hashable, Sendable {
+  /// Whose device it is.
+  public var user: Identifier
+  /// The device's id, which the user's settings have; `default` for a user who lists none.
+  public var device: Identifier
+  /// Whether it is connected.
+  public var state: Device.State
+  /// When it was seen; nil for a state that does not go stale.
+  public var seenAt: Instant?
+
+  /// A heartbeat.
+  public init(user: Identifier, device: Identifier, state: Device.State, seenAt: Instant?) {
+    self.user = user
+    self.device = device
+    self.state = state
+    self.seenAt = seenAt
+  }
+}

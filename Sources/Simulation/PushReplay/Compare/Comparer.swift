@@ -39,6 +39,7 @@ public final class Comparer {
   /// The batches whose parts are being compared.
   private var submitted: [ComparedBatch] = []
   private var presence = (a: PresenceSessions(), b: PresenceSessions())
+  private var heartbeats = (a: HeartbeatsAhead(), b: HeartbeatsAhead())
   private let numbers: ComparedUserNumbers
   private var batch: ComparedBatch
   private var hasPresence = false
@@ -106,7 +107,11 @@ public final class Comparer {
       if let change = changed.a { batch.presence.a.append(change, before: batch.messages.count) }
       if let change = changed.b { batch.presence.b.append(change, before: batch.messages.count) }
       if batch.presence.a.isFull || batch.presence.b.isFull { submit() }
+    case (.heartbeat(let heartbeat, _), .heartbeat(let other, _)):
+      try heartbeats.a.add(heartbeat, to: a, beside: b)
+      try heartbeats.b.add(other, to: b, beside: a)
     case (.change(let change), .change(let other)):
+      try applyHeartbeats()
       try change.apply(to: a)
       try other.apply(to: b)
       if hasPresence {
@@ -118,7 +123,13 @@ public final class Comparer {
     }
   }
 
+  private func applyHeartbeats() throws(FileProblem.Problem) {
+    let isNew = (a: try heartbeats.a.apply(to: a), b: try heartbeats.b.apply(to: b))
+    if isNew.a || isNew.b { hasNewVersion = true }
+  }
+
   private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
+    try applyHeartbeats()
     let index = try tally.index(of: message.conversation, a, b)
     try a.checkIsDecided(message)
     try b.checkIsDecided(other)

@@ -72,6 +72,38 @@ struct PresenceSessions {
   }
 }
 
+/// Heartbeats that no message has come after.
+struct HeartbeatsAhead {
+  private var heartbeats: [Heartbeat] = []
+
+  /// - Parameter other: the other settings, in which the device may be known instead; there it has
+  ///   no effect here.
+  /// - Throws: when the device is unknown.
+  mutating func add(
+    _ heartbeat: Heartbeat, to fanout: Fanout, beside other: Fanout? = nil
+  ) throws(FileProblem.Problem) {
+    if fanout.knowsDevice(of: heartbeat) {
+      heartbeats.append(heartbeat)
+    } else if other?.knowsDevice(of: heartbeat) ?? false {
+      return
+    } else if fanout.user(heartbeat.user) == nil {
+      throw .unknownUser(heartbeat.user.text)
+    } else {
+      throw .unknownDevice(heartbeat.device.text, of: heartbeat.user.text)
+    }
+  }
+
+  /// - Returns: whether there were any.
+  mutating func apply(to fanout: Fanout) throws(FileProblem.Problem) -> Bool {
+    if heartbeats.isEmpty { return false }
+    try fanout.change { (update) throws(FanoutError) in
+      for heartbeat in heartbeats { try update.setPresence(heartbeat) }
+    }
+    heartbeats.removeAll(keepingCapacity: true)
+    return true
+  }
+}
+
 extension Fanout {
   /// Updates settings that were checked; what the engine still refuses is a limit of its own.
   func change<Value>(

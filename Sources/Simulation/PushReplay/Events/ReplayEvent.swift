@@ -9,6 +9,8 @@ public enum ReplayEvent: Sendable {
   case message(Message)
   /// A user goes online or offline.
   case presence(PresenceChange)
+  /// A device says of itself, at an instant.
+  case heartbeat(Heartbeat, at: Instant)
   /// A settings record replaces the one of the same key.
   case change(SettingsChange)
 
@@ -17,6 +19,7 @@ public enum ReplayEvent: Sendable {
     switch self {
     case .message(let message): message.at
     case .presence(let presence): presence.at
+    case .heartbeat(_, let at): at
     case .change(let change): change.at
     }
   }
@@ -26,7 +29,7 @@ public enum ReplayEvent: Sendable {
 public struct ReplayFiles: Sendable {
   /// Paths of message files.
   public var messages: [String]
-  /// Paths of presence.csv files.
+  /// Paths of presence.csv files, or of presence.ndjson files under open rules.
   public var presence: [String]
   /// Paths of changes.ndjson files.
   public var changes: [String]
@@ -143,19 +146,7 @@ public final class ReplayEvents {
         })
     }
     for path in files.presence {
-      if rules.fields.contains(.seenAt) {
-        throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(rules))
-      }
-      let reader =
-        if let bytes = files.contents[path] {
-          try PresenceReader(bytes, name: path)
-        } else {
-          try PresenceReader(path: path)
-        }
-      inputs.append(
-        Input(path, "row", mayBeSkipped: true, line: { reader.lineNumber }) {
-          () throws(FileProblem) in try reader.next().map { .presence($0) }
-        })
+      inputs.append(try Self.presence(path, files.contents[path], rules))
     }
     for name in files.messages {
       let reader =
@@ -173,6 +164,39 @@ public final class ReplayEvents {
       messageInputs.append(input)
     }
     for input in inputs { try advance(input) }
+  }
+
+  /// - Parameter bytes: what is read instead of the file.
+  private static func presence(
+    _ path: String, _ bytes: [UInt8]?, _ rules: RuleSet
+  ) throws(FileProblem) -> Input {
+    guard rules.fields.contains(.seenAt) else {
+      if FileKind.named(path) == .ndjson {
+        throw FileProblem(file: path, line: 1, problem: .presenceOfDevices(rules))
+      }
+      let reader =
+        if let bytes { try PresenceReader(bytes, name: path) } else {
+          try PresenceReader(path: path)
+        }
+      return Input(path, "row", mayBeSkipped: true, line: { reader.lineNumber }) {
+        () throws(FileProblem) in try reader.next().map { .presence($0) }
+      }
+    }
+    if FileKind(path: path) == .csv {
+      throw FileProblem(file: path, line: 1, problem: .presenceOfUsers(rules))
+    }
+    let reader =
+      if let bytes { try HeartbeatReader(bytes, name: path) } else {
+        try HeartbeatReader(path: path)
+      }
+    // What has no instant of its own happens with the line before.
+    var last = Instant.zero
+    return Input(path, "heartbeat", mayBeSkipped: true, line: { reader.lineNumber }) {
+      () throws(FileProblem) in
+      guard let heartbeat = try reader.next() else { return nil }
+      if let at = heartbeat.seenAt { last = at }
+      return .heartbeat(heartbeat, at: last)
+    }
   }
 
   /// The next event; nil when there is none.

@@ -11,6 +11,7 @@ public struct ReplayedUser {
   private let fanout: Fanout
   private let events: ReplayEvents
   private var presence = PresenceSessions()
+  private var heartbeats = HeartbeatsAhead()
   /// Whether presence has the user online; nil before it names the user.
   private var isOnline: Bool?
   /// The user's devices by the settings.
@@ -50,6 +51,10 @@ public struct ReplayedUser {
           }
           isOnline = change.isOnline
           try applyPresence()
+        case .heartbeat(let heartbeat, _):
+          guard heartbeat.user == user else { continue }
+          try heartbeats.add(heartbeat, to: fanout)
+          _ = try heartbeats.apply(to: fanout)
         case .change(let change):
           try change.apply(to: fanout)
           guard case .user(user, let settings) = change.record else { continue }

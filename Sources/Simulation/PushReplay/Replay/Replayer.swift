@@ -83,6 +83,7 @@ public final class Replayer {
   /// The conversations that messages went to, in the order of the tally.
   private var conversations = IdentifierTable()
   private var presence = PresenceSessions()
+  private var heartbeats = HeartbeatsAhead()
   private var joins = JoinTally()
   private var batch: MessageBatch
   /// Whether a setting changed since the last message.
@@ -143,7 +144,11 @@ public final class Replayer {
         if batch.presence.isFull { submit() }
       }
       presenceRows += 1
+    case .heartbeat(let heartbeat, _):
+      try heartbeats.add(heartbeat, to: fanout)
+      presenceRows += 1
     case .change(let change):
+      try applyHeartbeats()
       let replaced = JoinTally.replaced(by: change, in: fanout)
       try change.apply(to: fanout)
       // After very many joins the index was discarded.
@@ -154,7 +159,12 @@ public final class Replayer {
     }
   }
 
+  private func applyHeartbeats() throws(FileProblem.Problem) {
+    if try heartbeats.apply(to: fanout) { hasNewVersion = true }
+  }
+
   private func add(_ message: Message) throws(FileProblem.Problem) {
+    try applyHeartbeats()
     let index = try index(of: message.conversation)
     try fanout.checkIsDecided(message)
     if hasNewVersion {
