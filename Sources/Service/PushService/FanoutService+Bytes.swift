@@ -200,6 +200,46 @@ extension FanoutService {
     return count
   }
 
+  /// Notes what the heartbeats of a presence.ndjson say of devices, by open rules (O-30): decisions
+  /// that begin when it has returned are by them. They are not stored.
+  ///
+  /// - Returns: how many heartbeats were noted, and what is wrong with the other lines.
+  /// - Throws: `FanoutError.noHeartbeats` under other rules; `FileProblem` for bytes without a line.
+  public func setPresence(
+    ndjson heartbeats: [UInt8]
+  ) throws -> (applied: Int, refused: [FileProblem]) {
+    guard app.rules.fields.contains(.seenAt) else { throw FanoutError.noHeartbeats(app.rules) }
+    var refused: [FileProblem] = []
+    var read: [(line: Int, heartbeat: Heartbeat)] = []
+    let reader = try HeartbeatReader(heartbeats, name: "presence.ndjson")
+    var isOver = false
+    while !isOver {
+      do throws(FileProblem) {
+        if let heartbeat = try reader.next() {
+          read.append((reader.lineNumber, heartbeat))
+        } else {
+          isOver = true
+        }
+      } catch {
+        guard error.isOfOneLine else { throw error }
+        refused.append(error)
+      }
+    }
+    if read.isEmpty, refused.isEmpty {
+      throw FileProblem(file: reader.path, line: 1, problem: .isEmpty)
+    }
+    let unread = refused.count
+    engine.update { update in
+      for (line, heartbeat) in read {
+        do throws(FanoutError) { try update.setPresence(heartbeat) } catch {
+          refused.append(FileProblem(file: reader.path, line: line, problem: .init(error)))
+        }
+      }
+    }
+    let wrong = refused.count - unread
+    return (read.count - wrong, refused.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+  }
+
   /// Reads the changes of a settings.ndjson without making them.
   ///
   /// - Parameter unknownZones: whether time zones that the system does not have are problems, as by

@@ -185,6 +185,24 @@ func pf_swift_members(
 // MARK: Changes
 
 @c @implementation
+func pf_swift_set_presence(
+  _ engine: OpaquePointer?, _ heartbeats: UnsafeRawPointer?, _ size: Int,
+  _ applied: UnsafeMutablePointer<UInt64>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let heartbeats = try unsafe bytes(heartbeats, size, "heartbeats are")
+    let service = unsafe EngineObject.of(engine).service
+    let (count, refused) =
+      isBlank(heartbeats) ? (0, []) : try service.setPresence(ndjson: heartbeats)
+    unsafe applied?.pointee = UInt64(count)
+    if let first = refused.first {
+      throw CallError(
+        refused.map { "\($0)" }.joined(separator: "\n"), status: status(of: first.problem))
+    }
+  }
+}
+
+@c @implementation
 func pf_swift_update(
   _ engine: OpaquePointer?, _ changes: UnsafeRawPointer?, _ size: Int, _ now: Int64,
   _ records: UnsafeMutablePointer<UInt64>?, _ error: ErrorText

@@ -50,9 +50,10 @@ private func status(of error: any Error) -> Int32 {
   }
 }
 
-private func status(of problem: FileProblem.Problem) -> Int32 {
+func status(of problem: FileProblem.Problem) -> Int32 {
   switch problem {
   case .cannotOpen, .cannotRead, .isDirectory: PF_IO
+  case .unknownUser, .unknownDevice: PF_NOT_FOUND
   case .timeZoneData: PF_TIME_ZONES
   default: PF_INVALID
   }
@@ -60,8 +61,8 @@ private func status(of problem: FileProblem.Problem) -> Int32 {
 
 private func status(of error: FanoutError) -> Int32 {
   switch error {
-  case .unknownUser, .unknownConversation, .notAMember: PF_NOT_FOUND
-  case .unknownTimeZone, .emptyID, .otherRules: PF_INVALID
+  case .unknownUser, .unknownConversation, .notAMember, .unknownDevice: PF_NOT_FOUND
+  case .unknownTimeZone, .emptyID, .otherRules, .noHeartbeats: PF_INVALID
   case .timeZoneData, .unknownZones: PF_TIME_ZONES
   case .tooMany: PF_LIMIT
   }

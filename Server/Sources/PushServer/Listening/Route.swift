@@ -113,9 +113,7 @@ struct Route: Sendable {
       // An update may wait for one of settings.
       return .task {
         try await onOtherThread {
-          try PresenceEndpoint.answer(request, app) {
-            state.metrics.noted($0.count, refused: $0.failures.count)
-          }
+          try PresenceEndpoint.answer(request, app) { state.metrics.noted($0, refused: $1) }
         }
       }
     },

@@ -36,10 +36,12 @@ extension ServerFailure {
 
   /// What is wrong with a line of a body, or with all of it.
   init(_ problem: FileProblem) {
-    if problem.problem == .isEmpty {
-      self = .badRequest("the body is empty")
-    } else {
-      self.init(.badRequest, "invalid_line", "\(problem.problem)", line: problem.line)
+    let text = "\(problem.problem)"
+    switch problem.problem {
+    case .isEmpty: self = .badRequest("the body is empty")
+    case .unknownUser: self.init(.notFound, "unknown_user", text, line: problem.line)
+    case .unknownDevice: self.init(.notFound, "unknown_device", text, line: problem.line)
+    default: self.init(.badRequest, "invalid_line", text, line: problem.line)
     }
   }
 

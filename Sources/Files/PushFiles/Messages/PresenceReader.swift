@@ -1,3 +1,4 @@
+public import PushFanout
 public import PushModel
 
 /// That a user came online, or went offline: in a conversation, or as such.
@@ -135,5 +136,16 @@ public final class HeartbeatReader {
     guard let device else { throw .missingField("device") }
     guard let state else { throw .missingField("state") }
     return Heartbeat(user: user, device: device, state: state, seenAt: seenAt)
+  }
+}
+
+extension FileProblem.Problem {
+  /// What an engine refuses of a heartbeat.
+  public init(_ error: FanoutError) {
+    switch error {
+    case .unknownUser(let id): self = .unknownUser(id.text)
+    case .unknownDevice(let device, let user): self = .unknownDevice(device.text, of: user.text)
+    default: self = .cannotApply("\(error)")
+    }
   }
 }

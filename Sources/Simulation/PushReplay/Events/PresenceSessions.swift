@@ -87,9 +87,9 @@ struct HeartbeatsAhead {
     } else if other?.knowsDevice(of: heartbeat) ?? false {
       return
     } else if fanout.user(heartbeat.user) == nil {
-      throw .unknownUser(heartbeat.user.text)
+      throw .init(FanoutError.unknownUser(heartbeat.user))
     } else {
-      throw .unknownDevice(heartbeat.device.text, of: heartbeat.user.text)
+      throw .init(FanoutError.unknownDevice(heartbeat.device, of: heartbeat.user))
     }
   }
 
