@@ -30,7 +30,8 @@ internal import CPushFiles
       switch self {
       case .users: ["id"]
       case .members: ["conversation", "user"]
-      case .messages: ["id", "conversation", "channel", "sender", "mentions", "replyTo"]
+      case .messages:
+        ["id", "conversation", "channel", "sender", "mentions", "replyTo", "replyToUser"]
       }
     }
 

@@ -333,9 +333,10 @@ int pf_warm_up(
 #define PF_BODY_CUSTOM 3
 
 /* A message, and the instant at which it is decided. All zero but struct_size, conversation and at:
-** a plain text of the system. Ids must not be empty (PF_INVALID). Fields that say "maybe" are 0 absent, 1 true, -1 false. A device
-** filter and `ext` are only read from NDJSON (pf_messages_read()). Fields of the other rule set have
-** no effect. */
+** a plain text of the system. Ids must not be empty (PF_INVALID). Fields that say "maybe" are 0
+** absent, 1 true, -1 false. A device filter and `ext` are only read from NDJSON
+** (pf_messages_read()). Fields of other rules have no effect, but mentions_roles and reply_to_user
+** are refused by rules that do not have them, as in NDJSON (PF_INVALID). */
 typedef struct pf_message {
   size_t struct_size; /* sizeof(pf_message) */
   pf_text id;
@@ -347,7 +348,7 @@ typedef struct pf_message {
   int8_t mentions_all; /* maybe */
   int8_t silent;       /* maybe */
   int8_t body;         /* PF_BODY_ */
-  /* Easemob's */
+  /* Easemob's; force and sent_at also of open rules */
   int8_t force;       /* maybe */
   int8_t online_only; /* 0 or 1 */
   int64_t sent_at;    /* 0: that of `at` */
@@ -357,6 +358,11 @@ typedef struct pf_message {
   int8_t is_mentioned;  /* maybe; absent: whether there are mentions */
   int8_t persisted;     /* maybe; absent: true */
   int8_t backlog;       /* 0 or 1 */
+  /* Of open rules, which take at most 8 roles and 10,000 mentions (PF_INVALID) */
+  const pf_text *mentions_roles; /* NULL: none */
+  size_t mentions_role_count;
+  pf_text reply_to_user; /* bytes NULL: none */
+  pf_text text;          /* for keywords; the first 65,536 bytes are looked at */
 } pf_message;
 
 typedef struct pf_messages pf_messages;
