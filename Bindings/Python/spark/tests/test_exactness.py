@@ -216,15 +216,16 @@ def test_open_rules_have_columns_for_their_fields(spark, tmp_path, limit):
     assert pushes == {
         message["id"]: len(users) for message, users in zip(OPEN_MESSAGES, OPEN_PUSHES)
     }
-    # An id may be an integer.
+    # An id may be an integer; a bad row is listed with its text.
     rows = [{**OPEN_MESSAGES[2], "replyToUser": 7}]
+    rows.append({**rows[0], "id": "bad", "mentionsRoles": ["r"] * 9})
     frame = spark.createDataFrame(rows, schema.format("bigint"))
-    assert [row.pushes for row in decide(frame, shards).collect()] == [1]
-    bad = spark.createDataFrame(
-        [{**OPEN_MESSAGES[2], "mentionsRoles": ["r"] * 9}], schema.format("string")
-    )
-    with pytest.raises(Error, match='"mentionsRoles": 9 roles; at most 8 are allowed'):
-        decide(bad, shards, path=tmp_path / "bad")
+    place = tmp_path / "bad"
+    decided = decide(frame, shards, path=tmp_path / "o", on_error="quarantine", quarantine=place)
+    assert [(row.id, row.pushes) for row in decided.collect()] == [("m2", 1)]
+    (bad,) = spark.read.parquet(str(place)).collect()
+    assert bad.problem == '"mentionsRoles": 9 roles; at most 8 are allowed'
+    assert json.loads(bad.record)["replyToUser"] == "7"
 
 
 def test_no_messages(spark, tmp_path):
