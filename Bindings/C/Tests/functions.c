@@ -245,6 +245,9 @@ static void fields_of_open_rules(void) {
   pf_ids ids;
   OK(pf_open_bytes(world, strlen(world), NULL, &engine, &error));
   OK(pf_answer_new(engine, &answer, &error));
+  pf_info info = {.struct_size = sizeof info};
+  OK(pf_get_info(engine, &info, &error));
+  CHECK(info.rules == PF_RULES_OPEN);
   const char *said = "Un CAF\u00c9 au lait?", *other = "Un the au lait?";
   const pf_text roles[] = {text_of("nobody's"), text_of("ops")};
   /* After each, a message has none of its fields any more. */
@@ -498,7 +501,7 @@ static void changes(void) {
   pf_info info = {0};
   info.struct_size = sizeof info;
   OK(pf_get_info(engine, &info, &error));
-  CHECK(info.user_count == 5 && info.epoch == stamps[0].epoch && info.is_rongcloud == 0);
+  CHECK(info.user_count == 5 && info.epoch == stamps[0].epoch && info.rules == PF_RULES_EASEMOB);
   CHECK(info.snapshot_sequence == 0 && info.threads >= 1);
   info.struct_size = 3;
   FAILS(

@@ -28,6 +28,11 @@ def fixture_fanout():
     return Fanout.from_ndjson(OPEN_RECORDS, threads=1)
 
 
+def test_the_engine_says_by_which_rules_it_decides(fanout):
+    assert fanout.rules == "open"
+    assert repr(fanout) == "<Fanout: open, 4 users, sequence 1>"
+
+
 def test_lines_are_decided_as_the_rules_say(fanout):
     rows = [json.loads(line)["push"] for line in fanout.evaluate(NDJSON, "pushlist").splitlines()]
     assert rows == PUSHES
@@ -66,6 +71,23 @@ def test_the_author_may_be_an_integer_and_roles_a_tuple(fanout):
     for table in (pyarrow.Table, polars.DataFrame, pandas.DataFrame):
         make = getattr(table, "from_pylist", table)
         assert fanout.decide_batch(make([replies])).pushes.tolist() == [1]
+
+
+@pytest.mark.parametrize("make", [pyarrow.Table.from_pylist, polars.DataFrame, list])
+def test_senders_of_users_may_be_integers(make):
+    users = make([{"id": 1, "level": ["sender"], "importantSenders": [8], "blockedSenders": [9]}])
+    members = make([{"conversation": 5, "user": user} for user in (1, 2)])
+    settings = b'{"kind":"app","rules":"open","level":"all"}'
+    if make is list:
+        fanout = Fanout.from_ndjson(settings)
+        fanout.update([{"kind": "user", **users[0]}])
+        fanout.update([{"kind": "member", **member} for member in members])
+    else:
+        fanout = Fanout.open(settings, users=users, members=members)
+    for sender, pushes in ((7, ["2"]), (8, ["1", "2"]), (9, ["2"])):
+        message = {"id": 0, "conversation": 5, "sender": sender, "at": NOON}
+        assert fanout.decide(message).pushes == pushes
+    assert fanout.decide({**message, "force": True}).counts["none/senderBlocked"] == 1
 
 
 BAD = [

@@ -24,7 +24,6 @@ from spark_worlds import (
 )
 from worlds_under_test import OPEN_MESSAGES, OPEN_PUSHES, OPEN_RECORDS
 
-from push_fanout import Error
 from push_fanout.spark import Shards, compare, decide, deciding, prepare
 from push_fanout.spark.readers import read
 

@@ -17,7 +17,7 @@ Id = Union[str, int]
 
 ID_FIELDS = frozenset(
     ["id", "conversation", "user", "sender", "channel", "parent", "mentions", "replyTo",
-     "replyToUser"]
+     "replyToUser", "importantSenders", "blockedSenders"]
 )  # fmt: skip
 """The fields that are ids, or lists of ids."""
 NO_ZONE = (

@@ -262,13 +262,18 @@ int pf_write_snapshot(
   const pf_engine *engine, const char *path, uint64_t identity_high, uint64_t identity_low,
   uint64_t sequence, char **error);
 
+/* Easemob's rules, RongCloud's, and open rules. */
+#define PF_RULES_EASEMOB 0
+#define PF_RULES_RONGCLOUD 1
+#define PF_RULES_OPEN 2
+
 typedef struct pf_info {
   size_t struct_size; /* sizeof(pf_info) */
   uint64_t epoch;
   uint64_t sequence;
   uint64_t user_count;
   int32_t threads;
-  int32_t is_rongcloud; /* 0: decides by Easemob's rules */
+  int32_t rules; /* PF_RULES_ */
   /* Of the snapshot that it was opened from; 0 if it was not. */
   uint64_t snapshot_sequence;
 } pf_info;
