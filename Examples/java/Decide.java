@@ -89,7 +89,7 @@ public final class Decide {
   @Structure.FieldOrder({
     "structSize", "id", "conversation", "sender", "at", "mentions", "mentionCount", "mentionsAll",
     "silent", "body", "force", "onlineOnly", "sentAt", "channel", "pushContent", "isMentioned",
-    "persisted", "backlog"
+    "persisted", "backlog", "mentionsRoles", "mentionsRoleCount", "replyToUser", "text"
   })
   public static class Message extends Structure {
     public long structSize = size();
@@ -110,6 +110,10 @@ public final class Decide {
     public byte isMentioned;
     public byte persisted;
     public byte backlog;
+    public Pointer mentionsRoles;
+    public long mentionsRoleCount;
+    public Text replyToUser;
+    public Text text;
   }
 
   private static final String SETTINGS =

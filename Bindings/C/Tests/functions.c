@@ -183,7 +183,7 @@ static void fields_of_a_message(void) {
   message.mentions = NULL;
   FAILS(
     pf_decide(engine, &message, answer, &error), PF_MISUSE,
-    "mentions are NULL, but mention_count is not 0");
+    "mentions are NULL, but their count is not 0");
   OK(pf_answer_summary(answer, &summary, &error));
   CHECK(summary.members == 0 && summary.stamp.epoch == 0);
 
@@ -224,6 +224,142 @@ static void fields_of_a_message(void) {
     "answer is NULL, closed, or of another engine");
   pf_close(other);
   CHECK(pf_decide(NULL, NULL, NULL, NULL) == PF_MISUSE);
+  pf_answer_free(answer);
+  pf_close(engine);
+}
+
+/* Under open rules: keywords of a text, roles, and the author of what is answered. */
+static void fields_of_open_rules(void) {
+  static const char *const world =
+    "{\"kind\":\"app\",\"rules\":\"open\"}\n"
+    "{\"kind\":\"user\",\"id\":\"ann\",\"level\":[\"keyword\"],\"keywords\":[\"caf\u00e9 au lait\"]}\n"
+    "{\"kind\":\"user\",\"id\":\"ben\",\"level\":[\"role\"]}\n"
+    "{\"kind\":\"user\",\"id\":\"cid\",\"level\":[\"reply\"]}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ann\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ben\",\"roles\":[\"ops\"]}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"cid\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"dan\",\"level\":\"none\"}\n";
+  char *error = NULL;
+  pf_engine *engine = NULL;
+  pf_answer *answer = NULL;
+  pf_ids ids;
+  OK(pf_open_bytes(world, strlen(world), NULL, &engine, &error));
+  OK(pf_answer_new(engine, &answer, &error));
+  pf_info info = {.struct_size = sizeof info};
+  OK(pf_get_info(engine, &info, &error));
+  CHECK(info.rules == PF_RULES_OPEN);
+  const char *said = "Un CAF\u00c9 au lait?", *other = "Un the au lait?";
+  const pf_text roles[] = {text_of("nobody's"), text_of("ops")};
+  /* After each, a message has none of its fields any more. */
+  const struct {
+    const char *text, *reply, *pushes;
+    size_t roles;
+  } cases[] = {{said, NULL, "ann", 0}, {NULL, NULL, "", 0},   {NULL, NULL, "", 1},
+               {other, NULL, "ben", 2}, {NULL, "cid", "cid", 0}, {"", "dan", "", 0},
+               {said, "cid", "ann,ben,cid", 2}, {NULL, NULL, "", 0}};
+  for (size_t index = 0; index < sizeof cases / sizeof *cases; index++) {
+    pf_message message = message_at(NOON);
+    if (cases[index].text) message.text = text_of(cases[index].text);
+    if (cases[index].reply) message.reply_to_user = text_of(cases[index].reply);
+    message.mentions_roles = cases[index].roles ? roles : NULL;
+    message.mentions_role_count = cases[index].roles;
+    OK(pf_decide(engine, &message, answer, &error));
+    OK(pf_answer_push_ids(answer, &ids, &error));
+    CHECK(ids_are(&ids, cases[index].pushes));
+    pf_ids_free(&ids);
+    uint8_t code = 0, own = 9;
+    OK(pf_answer_code(answer, "ann", 3, &code, &error));
+    OK(pf_decide_user(engine, &message, "ann", 3, &own, NULL, NULL, &error));
+    CHECK(code == own && (code & 1) == (cases[index].text == said));
+  }
+
+  /* Of a text the first 65,536 bytes are looked at; more is no error, but has to be UTF-8. */
+  static char text[65552];
+  memset(text, ' ', sizeof text);
+  const size_t size = strlen(said);
+  pf_message message = message_at(NOON);
+  message.text = (pf_text){text, sizeof text};
+  for (int cut = 0; cut < 2; cut++) {
+    /* Without its last byte, the sign. */
+    memcpy(text + 65536 - size + 1 + (size_t)cut, said, size);
+    OK(pf_decide(engine, &message, answer, &error));
+    OK(pf_answer_push_ids(answer, &ids, &error));
+    CHECK(ids_are(&ids, cut ? "" : "ann"));
+    pf_ids_free(&ids);
+  }
+  text[sizeof text - 1] = '\xE9';
+  FAILS(pf_decide(engine, &message, answer, &error), PF_INVALID, "text is not UTF-8");
+  message.text = (pf_text){NULL, 0};
+
+  static pf_text many[10001];
+  for (int index = 0; index < 10001; index++) many[index] = text_of("ops");
+  for (int over = 0; over < 2; over++) {
+    message.mentions_roles = many;
+    message.mentions_role_count = 8 + (size_t)over;
+    if (over) {
+      FAILS(
+        pf_decide(engine, &message, answer, &error), PF_INVALID,
+        "\"mentionsRoles\": 9 roles; at most 8 are allowed");
+    } else {
+      OK(pf_decide(engine, &message, answer, &error));
+    }
+    message.mentions_role_count = 0;
+    message.mentions = many;
+    message.mention_count = 10000 + (size_t)over;
+    if (over) {
+      FAILS(
+        pf_decide(engine, &message, answer, &error), PF_INVALID,
+        "\"mentions\": 10001 mentioned users; at most 10000 are allowed");
+    } else {
+      OK(pf_decide(engine, &message, answer, &error));
+    }
+    message.mention_count = 0;
+  }
+  message = message_at(NOON);
+  message.mentions_role_count = 1;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE,
+    "mentions_roles are NULL, but their count is not 0");
+  many[0] = text_of("");
+  message.mentions_roles = many;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_INVALID, "a mentioned role must not be empty");
+  message = message_at(NOON);
+  message.reply_to_user = text_of("");
+  FAILS(pf_decide(engine, &message, answer, &error), PF_INVALID, "reply_to_user must not be empty");
+  pf_answer_free(answer);
+  pf_close(engine);
+
+  /* A vendor's message may have a text, and none of the others, as in NDJSON. */
+  engine = open_world();
+  OK(pf_answer_new(engine, &answer, &error));
+  message = message_at(NOON);
+  message.text = text_of(said);
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_push_ids(answer, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben"));
+  pf_ids_free(&ids);
+  message.mentions_roles = roles;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_INVALID,
+    "\"mentionsRoles\" belongs to open, but the rules are easemob");
+  message.mentions_roles = NULL;
+  message.reply_to_user = text_of("cid");
+  uint8_t code = 0;
+  FAILS(
+    pf_decide_user(engine, &message, "ann", 3, &code, NULL, NULL, &error), PF_INVALID,
+    "\"replyToUser\" belongs to open, but the rules are easemob");
+  const char *const lines[] = {
+    "{\"id\":\"m\",\"conversation\":\"g\",\"at\":0,\"text\":\"lait\"}\n",
+    "{\"id\":\"m\",\"conversation\":\"g\",\"at\":0,\"replyToUser\":\"cid\"}\n"};
+  pf_messages *messages = NULL;
+  OK(pf_messages_read(engine, lines[0], strlen(lines[0]), NULL, &messages, &error));
+  pf_messages_free(messages);
+  FAILS(
+    pf_messages_read(engine, lines[1], strlen(lines[1]), NULL, &messages, &error), PF_INVALID,
+    "messages.ndjson:1: \"replyToUser\" belongs to open, but the rules are easemob");
+  message.reply_to_user = (pf_text){NULL, 0};
+  OK(pf_decide(engine, &message, answer, &error));
   pf_answer_free(answer);
   pf_close(engine);
 }
@@ -365,7 +501,7 @@ static void changes(void) {
   pf_info info = {0};
   info.struct_size = sizeof info;
   OK(pf_get_info(engine, &info, &error));
-  CHECK(info.user_count == 5 && info.epoch == stamps[0].epoch && info.is_rongcloud == 0);
+  CHECK(info.user_count == 5 && info.epoch == stamps[0].epoch && info.rules == PF_RULES_EASEMOB);
   CHECK(info.snapshot_sequence == 0 && info.threads >= 1);
   info.struct_size = 3;
   FAILS(
@@ -1410,6 +1546,7 @@ int main(int count, char **arguments) {
   names_and_numbers();
   one_message();
   fields_of_a_message();
+  fields_of_open_rules();
   one_user();
   changes();
   many_messages();

@@ -196,7 +196,7 @@ METHOD(info) {
   CALL(pf_get_info, ENGINE, &info);
   return Py_BuildValue(
     "{sKsKsKsisisK}", NUMBER(info, epoch), NUMBER(info, sequence), NUMBER(info, user_count),
-    "threads", (int)info.threads, "is_rongcloud", (int)info.is_rongcloud,
+    "threads", (int)info.threads, "rules", (int)info.rules,
     NUMBER(info, snapshot_sequence));
 }
 

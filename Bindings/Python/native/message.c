@@ -1,32 +1,55 @@
 /* Decisions for dictionaries, without a line of JSON between. */
 #include "native.h"
 
-#define MENTIONS_ON_STACK 16
+#define TEXTS 5
+#define NAMES_ON_STACK 16
+
+/* Ids or roles. */
+typedef struct {
+  PyObject *tuple;
+  pf_text few[NAMES_ON_STACK];
+  pf_text *many;
+} Names;
 
 /* A message, and the references that its texts need. */
 typedef struct {
   pf_message message;
-  PyObject *texts[3];
+  PyObject *texts[TEXTS];
   int text_count;
-  PyObject *mentions;
-  pf_text few[MENTIONS_ON_STACK];
-  pf_text *many;
+  Names mentions, roles;
 } Plain;
+
+static void names_clear(Names *names) {
+  Py_XDECREF(names->tuple);
+  free(names->many);
+}
 
 static void plain_clear(Plain *plain) {
   while (plain->text_count > 0) Py_DECREF(plain->texts[--plain->text_count]);
-  Py_XDECREF(plain->mentions);
-  free(plain->many);
+  names_clear(&plain->mentions);
+  names_clear(&plain->roles);
 }
 
-/* The bytes of a text that is not empty; 0 for other objects. */
+/* The bytes of a text; 0 for other objects. */
 static int read_text(PyObject *value, pf_text *text) {
   if (!PyUnicode_Check(value)) return 0;
   Py_ssize_t size;
   text->bytes = PyUnicode_AsUTF8AndSize(value, &size);
   if (!text->bytes) PyErr_Clear();
   text->size = (size_t)size;
-  return text->bytes && size > 0;
+  return text->bytes != NULL;
+}
+
+/* A text that is not empty. */
+static int read_name(PyObject *value, pf_text *text) {
+  return read_text(value, text) && text->size > 0;
+}
+
+/* Keeps a text while the message is decided; 0 if it cannot. */
+static int keep(Plain *plain, PyObject *text) {
+  if (plain->text_count == TEXTS) return 0;
+  plain->texts[plain->text_count++] = text;
+  return 1;
 }
 
 /* An id: a text, or an integer, which is the text of its digits. */
@@ -38,11 +61,10 @@ static int read_id(Plain *plain, PyObject *value, pf_text *text) {
   } else {
     Py_INCREF(own);
   }
-  if (!own || !read_text(own, text)) {
+  if (!own || !read_name(own, text) || !keep(plain, own)) {
     Py_XDECREF(own);
     return 0;
   }
-  plain->texts[plain->text_count++] = own;
   return 1;
 }
 
@@ -59,29 +81,31 @@ static int read_at(PyObject *value, int64_t *at) {
   return !overflow && number >= 0 && number <= PF_LAST_INSTANT;
 }
 
-static int read_mentions(Plain *plain, PyObject *value) {
+static int read_names(Names *names, PyObject *value, const pf_text **list, size_t *size) {
+  /* A dictionary of keys of a class of its own may have a field twice. */
+  if (names->tuple) return 0;
   if (PyList_Check(value)) {
     /* Making a tuple may collect garbage, which may run code that changes the message. */
     Py_INCREF(value);
-    plain->mentions = PyList_AsTuple(value);
+    names->tuple = PyList_AsTuple(value);
     Py_DECREF(value);
-    if (!plain->mentions) PyErr_Clear();
+    if (!names->tuple) PyErr_Clear();
   } else if (PyTuple_Check(value)) {
     Py_INCREF(value);
-    plain->mentions = value;
+    names->tuple = value;
   }
-  if (!plain->mentions) return 0;
-  Py_ssize_t count = PyTuple_Size(plain->mentions);
-  pf_text *texts = plain->few;
-  if (count > MENTIONS_ON_STACK) {
-    texts = plain->many = malloc((size_t)count * sizeof *texts);
+  if (!names->tuple) return 0;
+  Py_ssize_t count = PyTuple_Size(names->tuple);
+  pf_text *texts = names->few;
+  if (count > NAMES_ON_STACK) {
+    texts = names->many = malloc((size_t)count * sizeof *texts);
     if (!texts) return 0;
   }
   for (Py_ssize_t index = 0; index < count; index++) {
-    if (!read_text(PyTuple_GetItem(plain->mentions, index), &texts[index])) return 0;
+    if (!read_name(PyTuple_GetItem(names->tuple, index), &texts[index])) return 0;
   }
-  plain->message.mentions = texts;
-  plain->message.mention_count = (size_t)count;
+  *list = texts;
+  *size = (size_t)count;
   return 1;
 }
 
@@ -100,17 +124,31 @@ static int read_field(Plain *plain, PyObject *key, PyObject *value) {
   if (IS("conversation")) return read_id(plain, value, &message->conversation);
   if (IS("at")) return read_at(value, &message->at);
   if (value == Py_None) {
-    return IS("sender") || IS("mentions") || IS("mentionsAll") || IS("silent");
+    return IS("sender") || IS("mentions") || IS("mentionsAll") || IS("silent") || IS("text")
+      || IS("mentionsRoles") || IS("replyToUser");
   }
   if (IS("sender")) return read_id(plain, value, &message->sender);
-  if (IS("mentions")) return read_mentions(plain, value);
+  if (IS("text")) {
+    if (!read_text(value, &message->text) || !keep(plain, value)) return 0;
+    Py_INCREF(value);
+    return 1;
+  }
+  if (IS("mentions")) {
+    return read_names(
+      &plain->mentions, value, &message->mentions, &message->mention_count);
+  }
+  if (IS("mentionsRoles")) {
+    return read_names(
+      &plain->roles, value, &message->mentions_roles, &message->mentions_role_count);
+  }
+  if (IS("replyToUser")) return read_id(plain, value, &message->reply_to_user);
   if (IS("mentionsAll")) return read_flag(value, &message->mentions_all);
   if (IS("silent")) return read_flag(value, &message->silent);
   return 0;
 #undef IS
 }
 
-/* Reads a dictionary whose fields both vendors have, and which is valid; 0 for any other. */
+/* Reads a dictionary of the fields above, which is valid; 0 for any other. */
 static int read_plain(PyObject *dictionary, Plain *plain) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
@@ -128,8 +166,8 @@ PyObject *decide_plain(Engine *self, PyObject *dictionary) {
   memset(&plain.message, 0, sizeof plain.message);
   plain.message.struct_size = sizeof plain.message;
   plain.text_count = 0;
-  plain.mentions = NULL;
-  plain.many = NULL;
+  plain.mentions.tuple = plain.roles.tuple = NULL;
+  plain.mentions.many = plain.roles.many = NULL;
   pf_answer *answer = NULL;
   int status = PF_INVALID;
   if (read_plain(dictionary, &plain) && (answer = take_answer(self))) {

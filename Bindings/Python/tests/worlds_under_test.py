@@ -31,6 +31,48 @@ MESSAGES = [
 ]
 
 
+# Under open rules: keywords, roles, replies and a thread.
+OPEN_RECORDS = [
+    {"kind": "app", "rules": "open"},
+    {"kind": "conversation", "id": "team", "type": "group"},
+    {"kind": "conversation", "id": "lunch", "type": "thread", "parent": "team"},
+    {"kind": "user", "id": "ann", "level": ["keyword"], "keywords": ["café au lait"]},
+    {"kind": "user", "id": "ben", "level": ["role"]},
+    {"kind": "user", "id": "7", "level": ["reply"]},
+    {"kind": "user", "id": "dan", "level": ["thread"]},
+    {"kind": "member", "conversation": "team", "user": "ann"},
+    {"kind": "member", "conversation": "team", "user": "ben", "roles": ["ops", "night"]},
+    {"kind": "member", "conversation": "team", "user": "7"},
+    {"kind": "member", "conversation": "team", "user": "dan"},
+    {"kind": "member", "conversation": "lunch", "user": "dan"},
+]
+SAID = "Un CAFÉ au lait!"
+_LONG = " " * (65_536 - len(SAID.encode()))
+
+
+def _message(conversation, text=None, roles=None, reply=None):
+    return {
+        "conversation": conversation, "sender": "eve", "at": NOON, "text": text,
+        "mentionsRoles": roles, "replyToUser": reply,
+    }  # fmt: skip
+
+
+_CASES = [
+    (_message("team", SAID), ["ann"]),
+    (_message("team", "Un thé au lait?", ["boss", "ops"]), ["ben"]),
+    (_message("team", reply="7"), ["7"]),
+    (_message("lunch"), ["dan"]),
+    (_message("lunch", SAID, ["night"], "7"), ["ann", "ben", "7", "dan"]),
+    (_message("team"), []),
+    (_message("team", "", [], "dan"), []),
+    (_message("team", _LONG + SAID), ["ann"]),
+    (_message("team", _LONG + "   " + SAID), []),
+    (_message("team", roles=[f"r{number}" for number in range(7)] + ["ops"]), ["ben"]),
+]
+OPEN_MESSAGES = [{"id": f"m{number}", **case} for number, (case, _) in enumerate(_CASES)]
+OPEN_PUSHES = [pushes for _, pushes in _CASES]
+
+
 def load(path: str, name: str) -> ModuleType:
     """A file of the repository as a module."""
     sys.dont_write_bytecode = True

@@ -52,7 +52,10 @@ static const char *text(input *in, size_t *size) {
 static const char *const LINES[] = {
   "{\"kind\":\"app\",\"rules\":\"easemob\",\"timeZone\":\"Asia/Shanghai\"}\n",
   "{\"kind\":\"app\",\"rules\":\"rongcloud\",\"level\":\"mention\"}\n",
+  "{\"kind\":\"app\",\"rules\":\"open\",\"level\":\"all\"}\n",
   "{\"kind\":\"user\",\"id\":\"u1\",\"level\":\"none\"}\n",
+  "{\"kind\":\"user\",\"id\":\"u1\",\"level\":[\"keyword\"],\"keywords\":[\"nobody\"]}\n",
+  "{\"kind\":\"user\",\"id\":\"u2\",\"level\":[\"reply\",\"role\"]}\n",
   "{\"kind\":\"user\",\"id\":\"u1\",\"devices\":[{\"id\":\"d1\"},{\"id\":\"d2\",\"state\":\"foreground\"}]}\n",
   "{\"kind\":\"user\",\"id\":\"u2\",\"quietHours\":{\"start\":\"22:00\",\"end\":\"08:00\"}}\n",
   "{\"kind\":\"user\",\"id\":\"u3\",\"quietHours\":{\"start\":\"22:00:00\",\"spanMinutes\":600,\"level\":\"none\"}}\n",
@@ -61,6 +64,7 @@ static const char *const LINES[] = {
   "{\"kind\":\"conversation\",\"id\":\"p\",\"type\":\"private\"}\n",
   "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"u1\"}\n",
   "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"u2\",\"level\":\"mention\"}\n",
+  "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"u2\",\"roles\":[\"c1\"]}\n",
   "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"u3\",\"since\":1717400000000}\n",
   "{\"kind\":\"member\",\"conversation\":\"u\",\"user\":\"u1\",\"channels\":{\"c1\":\"none\"}}\n",
   "{\"kind\":\"member\",\"conversation\":\"t\",\"user\":\"u1\",\"level\":\"all\"}\n",
@@ -69,6 +73,7 @@ static const char *const LINES[] = {
   "{\"id\":\"m3\",\"conversation\":\"t\",\"at\":0,\"mentionsAll\":true}\n",
   "{\"id\":\"m4\",\"conversation\":\"u\",\"channel\":\"c1\",\"at\":1717387200000,\"body\":\"custom\"}\n",
   "{\"id\":\"m5\",\"conversation\":\"g\",\"at\":1717387200000,\"filter\":{\"accept_device_id\":[\"d1\"]}}\n",
+  "{\"id\":\"m5\",\"conversation\":\"g\",\"at\":0,\"text\":\"nobody\",\"mentionsRoles\":[\"c1\"],\"replyToUser\":\"u2\"}\n",
   "{\"id\":\"m6\",\"conversation\":\"g\",\"at\":1717387200000,\"ext\":{\"em_force_notification\":true}}\n",
 };
 
@@ -182,7 +187,8 @@ static struct ArrowArrayStream arrow(input *in, table *made) {
   return stream;
 }
 
-static pf_message message(input *in, pf_text *mentions) {
+/* `names` is room for 8 texts. */
+static pf_message message(input *in, pf_text *names) {
   pf_message made = {0};
   made.struct_size = byte(in) == 255 ? byte(in) : sizeof made;
   made.conversation.bytes = text(in, &made.conversation.size);
@@ -191,8 +197,13 @@ static pf_message message(input *in, pf_text *mentions) {
   if (byte(in) < 128) return made;
   made.id.bytes = text(in, &made.id.size);
   made.mention_count = byte(in) % 4;
-  for (size_t index = 0; index < made.mention_count; index++) mentions[index].bytes = text(in, &mentions[index].size);
-  made.mentions = byte(in) == 255 ? NULL : mentions;
+  made.mentions_role_count = byte(in) % 4;
+  for (size_t index = 0; index < 8; index++) names[index].bytes = text(in, &names[index].size);
+  made.mentions = byte(in) == 255 ? NULL : names;
+  made.mentions_roles = byte(in) < 200 ? NULL : names + 4;
+  if (!made.mentions_roles && byte(in) != 255) made.mentions_role_count = 0;
+  if (byte(in) > 200) made.reply_to_user.bytes = text(in, &made.reply_to_user.size);
+  made.text.bytes = text(in, &made.text.size);
   made.mentions_all = (int8_t)(byte(in) % 4 - 1);
   made.silent = (int8_t)(byte(in) % 4 - 1);
   made.body = (int8_t)(byte(in) % 6 - 1);
@@ -276,8 +287,8 @@ static void ask(input *in, char **error) {
       break;
     }
     default: {
-      pf_text mentions[4];
-      pf_message made = message(in, mentions);
+      pf_text names[8];
+      pf_message made = message(in, names);
       first = text(in, &size);
       int wants = byte(in) % 2;
       pf_stamp stamp;
@@ -293,7 +304,7 @@ static void step(input *in, char **error) {
   static table first_table, second_table;
   size_t size = 0;
   pf_engine *engine = AT(engines, slot(in));
-  pf_text mentions[4];
+  pf_text names[8];
   pf_options options = {0};
   options.struct_size = byte(in) == 255 ? byte(in) : sizeof options;
   options.threads = byte(in) > 250 ? (int32_t)number(in) : 1;
@@ -349,7 +360,7 @@ static void step(input *in, char **error) {
       break;
     }
     case 9: case 10: {
-      pf_message made = message(in, mentions);
+      pf_message made = message(in, names);
       pf_decide(engine, byte(in) == 255 ? NULL : &made, AT(answers, slot(in)), error);
       break;
     }

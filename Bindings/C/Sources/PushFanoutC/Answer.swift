@@ -87,13 +87,14 @@ func pf_swift_decide(
   unsafe answering(error) {
     let message = try unsafe checked(message)
     let answer = try unsafe AnswerObject.at(answer, of: engine)
+    let engine = unsafe EngineObject.of(engine)
     do {
-      try unsafe answer.message.read(message, isPlain: &answer.isPlain)
+      try unsafe answer.message.read(message, under: engine.rules, isPlain: &answer.isPlain)
     } catch {
       unsafe answer.result = FanoutResult()
       throw error
     }
-    unsafe EngineObject.of(engine).engine.decide(answer.message, into: &answer.result)
+    unsafe engine.engine.decide(answer.message, into: &answer.result)
   }
 }
 
@@ -323,11 +324,12 @@ func pf_swift_decide_user(
   unsafe answering(error) {
     let source = try unsafe checked(source)
     let code = try unsafe result(code)
+    let engine = unsafe EngineObject.of(engine)
     var message = Message(id: "", conversation: "", at: .zero)
     var isPlain = true
-    try unsafe message.read(source, isPlain: &isPlain)
+    try unsafe message.read(source, under: engine.rules, isPlain: &isPlain)
     let user = try unsafe identifier(user, size, "user")
-    let version = unsafe EngineObject.of(engine).engine.currentVersion
+    let version = engine.engine.currentVersion
     try version.checkIsDecided(user)
     let decision = version.decision(message, for: user)
     unsafe stamp?.pointee = pf_stamp(version)

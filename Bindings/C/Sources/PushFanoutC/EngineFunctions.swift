@@ -137,7 +137,7 @@ func pf_swift_get_info(
     unsafe info.pointee = pf_info(
       struct_size: MemoryLayout<pf_info>.stride, epoch: version.epoch, sequence: version.number,
       user_count: UInt64(version.userCount), threads: Int32(object.engine.threads),
-      is_rongcloud: object.rules.rawValue == "rongcloud" ? 1 : 0,
+      rules: RuleSet.allCases.firstIndex(of: object.rules).map { Int32($0) } ?? -1,
       snapshot_sequence: object.engine.snapshot?.sequence ?? 0)
   }
 }

@@ -40,6 +40,7 @@ private func status(of error: any Error) -> Int32 {
   switch error {
   case let error as any StatusError: error.status
   case let error as FileProblem: status(of: error.problem)
+  case let error as FileProblem.Problem: status(of: error)
   case let error as FanoutError: status(of: error)
   case let error as SnapshotError: status(of: error.problem)
   case let error as ServiceError: status(of: error)

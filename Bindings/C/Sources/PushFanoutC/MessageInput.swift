@@ -41,10 +41,14 @@ extension Message {
   /// Takes the fields of a message from C.
   ///
   /// The id is left out: it decides nothing, and an answer does not name it.
-  /// - Parameter isPlain: whether the fields that most messages do not have are not set; remembered
-  ///   from one message to the next, so that such a message costs little.
+  /// - Parameters:
+  ///   - rules: those that decide it.
+  ///   - isPlain: whether the fields that most messages do not have are not set; remembered from
+  ///     one message to the next, so that such a message costs little.
   @inline(__always)
-  mutating func read(_ source: UnsafePointer<pf_message>, isPlain: inout Bool) throws {
+  mutating func read(
+    _ source: UnsafePointer<pf_message>, under rules: RuleSet, isPlain: inout Bool
+  ) throws {
     let from = unsafe source.pointee
     conversation = try unsafe id(from.conversation, "conversation")
     at = unsafe try instant(from.at, "at")
@@ -54,14 +58,15 @@ extension Message {
       && from.sent_at == 0 && from.mention_count == 0
       && from.mentions_all | from.silent | from.body | from.force | from.online_only
         | from.is_mentioned | from.persisted | from.backlog == 0
+      && !from.hasOpenFields
     if fieldsAreZero && isPlain { return }
     isPlain = false
-    try unsafe readRare(from)
+    try unsafe readRare(from, rules)
     isPlain = fieldsAreZero
   }
 
   /// Takes the fields that most messages do not have.
-  private mutating func readRare(_ from: pf_message) throws {
+  private mutating func readRare(_ from: pf_message, _ rules: RuleSet) throws {
     mentionsAll = unsafe try maybe(from.mentions_all, "mentions_all")
     silent = unsafe try maybe(from.silent, "silent")
     force = unsafe try maybe(from.force, "force")
@@ -79,21 +84,33 @@ extension Message {
     pushContent =
       unsafe from.push_content.bytes == nil
       ? "" : try unsafe text(from.push_content, "push_content")
-    try unsafe readMentions(from)
+    mentions = unsafe try ids(from.mentions, from.mention_count, "mentions", "a mention")
+    // Setting one of them costs memory.
+    if unsafe hasRareFields || from.hasOpenFields { try unsafe readOpen(from, rules) }
+    try check(under: rules)
   }
 
-  private mutating func readMentions(_ from: pf_message) throws {
-    guard let list = unsafe from.mentions else {
-      guard unsafe from.mention_count == 0 else {
-        throw CallError("mentions are NULL, but mention_count is not 0")
-      }
-      mentions = nil
-      return
+  /// Takes the fields that only open rules have.
+  private mutating func readOpen(_ from: pf_message, _ rules: RuleSet) throws {
+    mentionsRoles = unsafe try ids(
+      from.mentions_roles, from.mentions_role_count, "mentions_roles", "a mentioned role")
+    replyToUser =
+      unsafe from.reply_to_user.bytes == nil ? nil : try id(from.reply_to_user, "reply_to_user")
+    // A vendor's message may have one, for what its push says.
+    text =
+      unsafe from.text.bytes == nil || !rules.fields.contains(.text)
+      ? nil : try text(from.text, "text")
+  }
+
+  private func ids(
+    _ list: UnsafePointer<pf_text>?, _ count: Int, _ name: StaticString, _ item: StaticString
+  ) throws -> [Identifier]? {
+    guard let list = unsafe list else {
+      guard count == 0 else { throw CallError("\(name) are NULL, but their count is not 0") }
+      return nil
     }
-    guard unsafe from.mention_count <= Int(UInt32.max) else {
-      throw CallError("mention_count is too large")
-    }
-    mentions = unsafe try (0..<from.mention_count).map { try unsafe id(list[$0], "a mention") }
+    guard count <= Int(UInt32.max) else { throw CallError("the count of \(name) is too large") }
+    return try (0..<count).map { try unsafe id(list[$0], item) }
   }
 
   /// An id, which is not empty.
@@ -116,6 +133,15 @@ extension Message {
   @inline(__always)
   private func text(_ text: pf_text, _ name: StaticString) throws -> String {
     try unsafe PushFanoutC.text(text.bytes, text.size, name)
+  }
+}
+
+extension pf_message {
+  /// Whether it has a field that only open rules have.
+  @inline(__always)
+  fileprivate var hasOpenFields: Bool {
+    unsafe mentions_roles != nil || mentions_role_count != 0 || reply_to_user.bytes != nil
+      || text.bytes != nil
   }
 }
 

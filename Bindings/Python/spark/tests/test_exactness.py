@@ -22,6 +22,7 @@ from spark_worlds import (
     slice_files,
     slice_folder,
 )
+from worlds_under_test import OPEN_MESSAGES, OPEN_PUSHES, OPEN_RECORDS
 
 from push_fanout.spark import Shards, compare, decide, deciding, prepare
 from push_fanout.spark.readers import read
@@ -29,15 +30,16 @@ from push_fanout.spark.readers import read
 FIRST = int(os.environ.get("PUSH_SEED", "0"))
 # PUSH_DATA=folder has others; large ones are compared by counts.
 SLICES = sorted(path.name.split(".")[0] for path in slice_folder().glob("*.messages.csv.gz"))
-SEEDS = range(FIRST, FIRST + int(os.environ.get("PUSH_WORLDS", "4")))
+RULES = ("easemob", "rongcloud", "open")
+SEEDS = range(FIRST, FIRST + int(os.environ.get("PUSH_WORLDS", "6")))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_random_world_is_decided_as_by_the_engine(spark, tmp_path, seed):
     print(f"PUSH_SEED={seed} PUSH_WORLDS=1 repeats this world")
-    settings, messages = random_world(tmp_path, seed, ("easemob", "rongcloud")[seed % 2])
-    # In every other pair some conversations are split.
-    limit = (65_536, 3)[seed // 2 % 2]
+    settings, messages = random_world(tmp_path, seed, RULES[seed % len(RULES)])
+    # In three of six some conversations are split.
+    limit = (65_536, 3)[seed // len(RULES) % 2]
     parts = parts_of(spark, settings)
     given = parts.pop("users"), parts.pop("members")
     shards = prepare(*given, **parts, path=tmp_path / "shards", shards=3, giant_limit=limit)
@@ -194,6 +196,35 @@ def test_ultra_groups_with_channels(spark, tmp_path):
     shards = prepare(*given, **parts, path=tmp_path / "shards", shards=3, giant_limit=10)
     assert shards.giants["u"].parts == 3
     same_as_engine(spark, shards, lines(spark, messages), engine(settings), messages, tmp_path)
+
+
+@pytest.mark.parametrize("limit", [65_536, 2])
+def test_open_rules_have_columns_for_their_fields(spark, tmp_path, limit):
+    schema = (
+        "id string, conversation string, sender string, at bigint, text string, "
+        "mentionsRoles array<string>, replyToUser {}"
+    )
+    settings = ndjson(OPEN_RECORDS)
+    parts = parts_of(spark, settings)
+    given = parts.pop("users"), parts.pop("members")
+    shards = prepare(*given, **parts, path=tmp_path / "shards", shards=2, giant_limit=limit)
+    assert ("team" in shards.giants) == (limit == 2)
+    frame = spark.createDataFrame(OPEN_MESSAGES, schema.format("string"))
+    same_as_engine(spark, shards, frame, engine(settings), ndjson(OPEN_MESSAGES), tmp_path)
+    pushes = {row.id: row.pushes for row in decide(frame, shards).collect()}
+    assert pushes == {
+        message["id"]: len(users) for message, users in zip(OPEN_MESSAGES, OPEN_PUSHES)
+    }
+    # An id may be an integer; a bad row is listed with its text.
+    rows = [{**OPEN_MESSAGES[2], "replyToUser": 7}]
+    rows.append({**rows[0], "id": "bad", "mentionsRoles": ["r"] * 9})
+    frame = spark.createDataFrame(rows, schema.format("bigint"))
+    place = tmp_path / "bad"
+    decided = decide(frame, shards, path=tmp_path / "o", on_error="quarantine", quarantine=place)
+    assert [(row.id, row.pushes) for row in decided.collect()] == [("m2", 1)]
+    (bad,) = spark.read.parquet(str(place)).collect()
+    assert bad.problem == '"mentionsRoles": 9 roles; at most 8 are allowed'
+    assert json.loads(bad.record)["replyToUser"] == "7"
 
 
 def test_no_messages(spark, tmp_path):

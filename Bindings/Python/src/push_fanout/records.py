@@ -16,8 +16,9 @@ Id = Union[str, int]
 """An id: a text, or an integer, which is the text of its decimal digits."""
 
 ID_FIELDS = frozenset(
-    ["id", "conversation", "user", "sender", "channel", "parent", "mentions", "replyTo"]
-)
+    ["id", "conversation", "user", "sender", "channel", "parent", "mentions", "replyTo",
+     "replyToUser", "importantSenders", "blockedSenders"]
+)  # fmt: skip
 """The fields that are ids, or lists of ids."""
 NO_ZONE = (
     'has no time zone, so that nothing says which instant it is: give it one, or time_zone="UTC", '

@@ -18,6 +18,9 @@ from .sources import Path, Source, given_text, lines_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_RULES: tuple[Literal["easemob"], Literal["rongcloud"], Literal["open"]]
+_RULES = ("easemob", "rongcloud", "open")
+
 
 class EngineState:
     """The settings of an open engine; `Fanout` has the documentation and the examples."""
@@ -161,9 +164,9 @@ class EngineState:
         return self._info()["threads"]
 
     @property
-    def rules(self) -> Literal["easemob", "rongcloud"]:
-        """The vendor by whose rules it decides."""
-        return "rongcloud" if self._info()["is_rongcloud"] else "easemob"
+    def rules(self) -> Literal["easemob", "rongcloud", "open"]:
+        """By which rules it decides: a vendor's, or open rules."""
+        return _RULES[self._info()["rules"]]
 
     @property
     def snapshot_sequence(self) -> int:

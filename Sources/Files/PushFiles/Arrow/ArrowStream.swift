@@ -28,9 +28,10 @@ internal import CPushFiles
     /// The fields that are ids, or lists of ids.
     var ids: Set<String> {
       switch self {
-      case .users: ["id"]
+      case .users: ["id", "importantSenders", "blockedSenders"]
       case .members: ["conversation", "user"]
-      case .messages: ["id", "conversation", "channel", "sender", "mentions", "replyTo"]
+      case .messages:
+        ["id", "conversation", "channel", "sender", "mentions", "replyTo", "replyToUser"]
       }
     }
 

@@ -1,5 +1,5 @@
 internal import CPushFiles
-internal import PushModel
+package import PushModel
 internal import PushSupport
 
 /// messages.ndjson
@@ -27,12 +27,16 @@ enum MessageFields {
     _ message: Message, _ uses: VendorFieldUse, under rules: RuleSet
   ) throws(FileProblem.Problem) {
     if let foreign = uses.foreign(to: rules) { throw foreign }
-    // How many users a message may mention under open rules (O-20).
-    guard let mentions = message.mentions, mentions.count > OpenLimits.mentions,
+    // How many a message may mention under open rules (O-20).
+    let users = message.mentions?.count ?? 0
+    let roles = message.hasRareFields ? message.mentionsRoles?.count ?? 0 : 0
+    guard users > OpenLimits.mentions || roles > OpenLimits.mentionedRoles,
       rules.fields.contains(.mentionsRoles)
     else { return }
-    throw .refused(
-      "mentions", .tooMany("mentioned users", mentions.count, limit: OpenLimits.mentions))
+    if roles > OpenLimits.mentionedRoles {
+      throw .refused("mentionsRoles", .tooMany("roles", roles, limit: OpenLimits.mentionedRoles))
+    }
+    throw .refused("mentions", .tooMany("mentioned users", users, limit: OpenLimits.mentions))
   }
 
   private static func read(
@@ -112,12 +116,7 @@ enum MessageFields {
       message.backlog = try value.flag("backlog")
       return .backlog
     case "mentionsRoles":
-      let roles = try value.identifiers("mentionsRoles")
-      if roles.count > OpenLimits.mentionedRoles {
-        throw .refused(
-          "mentionsRoles", .tooMany("roles", roles.count, limit: OpenLimits.mentionedRoles))
-      }
-      message.mentionsRoles = roles
+      message.mentionsRoles = try value.identifiers("mentionsRoles")
       return .mentionsRoles
     case "replyToUser":
       message.replyToUser = try value.identifier("replyToUser")
@@ -135,6 +134,18 @@ enum MessageFields {
       filter[keyPath: list] = try value.strings("filter.\(key.text)").map { Identifier($0) }
     }
     return filter
+  }
+}
+
+extension Message {
+  /// Checks what a message that no reader has read has of open rules, with a reader's words.
+  package func check(under rules: RuleSet) throws(FileProblem.Problem) {
+    var uses = VendorFieldUse(under: rules)
+    if hasRareFields {
+      if mentionsRoles != nil { uses.note(.mentionsRoles, "\"mentionsRoles\"") }
+      if replyToUser != nil { uses.note(.replyToUser, "\"replyToUser\"") }
+    }
+    try MessageFields.check(self, uses, under: rules)
   }
 }
 

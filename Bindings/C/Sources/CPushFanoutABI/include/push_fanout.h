@@ -262,13 +262,18 @@ int pf_write_snapshot(
   const pf_engine *engine, const char *path, uint64_t identity_high, uint64_t identity_low,
   uint64_t sequence, char **error);
 
+/* Easemob's rules, RongCloud's, and open rules. */
+#define PF_RULES_EASEMOB 0
+#define PF_RULES_RONGCLOUD 1
+#define PF_RULES_OPEN 2
+
 typedef struct pf_info {
   size_t struct_size; /* sizeof(pf_info) */
   uint64_t epoch;
   uint64_t sequence;
   uint64_t user_count;
   int32_t threads;
-  int32_t is_rongcloud; /* 0: decides by Easemob's rules */
+  int32_t rules; /* PF_RULES_ */
   /* Of the snapshot that it was opened from; 0 if it was not. */
   uint64_t snapshot_sequence;
 } pf_info;
@@ -333,9 +338,10 @@ int pf_warm_up(
 #define PF_BODY_CUSTOM 3
 
 /* A message, and the instant at which it is decided. All zero but struct_size, conversation and at:
-** a plain text of the system. Ids must not be empty (PF_INVALID). Fields that say "maybe" are 0 absent, 1 true, -1 false. A device
-** filter and `ext` are only read from NDJSON (pf_messages_read()). Fields of the other rule set have
-** no effect. */
+** a plain text of the system. Ids must not be empty (PF_INVALID). Fields that say "maybe" are 0
+** absent, 1 true, -1 false. A device filter and `ext` are only read from NDJSON
+** (pf_messages_read()). Fields of other rules have no effect, but mentions_roles and reply_to_user
+** are refused by rules that do not have them, as in NDJSON (PF_INVALID). */
 typedef struct pf_message {
   size_t struct_size; /* sizeof(pf_message) */
   pf_text id;
@@ -347,7 +353,7 @@ typedef struct pf_message {
   int8_t mentions_all; /* maybe */
   int8_t silent;       /* maybe */
   int8_t body;         /* PF_BODY_ */
-  /* Easemob's */
+  /* Easemob's; force and sent_at also of open rules */
   int8_t force;       /* maybe */
   int8_t online_only; /* 0 or 1 */
   int64_t sent_at;    /* 0: that of `at` */
@@ -357,6 +363,11 @@ typedef struct pf_message {
   int8_t is_mentioned;  /* maybe; absent: whether there are mentions */
   int8_t persisted;     /* maybe; absent: true */
   int8_t backlog;       /* 0 or 1 */
+  /* Of open rules, which take at most 8 roles and 10,000 mentions (PF_INVALID) */
+  const pf_text *mentions_roles; /* NULL: none */
+  size_t mentions_role_count;
+  pf_text reply_to_user; /* bytes NULL: none */
+  pf_text text;          /* for keywords; the first 65,536 bytes are looked at */
 } pf_message;
 
 typedef struct pf_messages pf_messages;

@@ -98,7 +98,7 @@ def _is_key(name: str, type: str, kind: str) -> bool:
 
 
 def _is_id(name: str, type: str) -> bool:
-    names = ("id", "conversation", "user", "parent", "sender")
+    names = ("id", "conversation", "user", "parent", "sender", "replyToUser")
     return name in names and type in ("tinyint", "smallint", "int", "bigint")
 
 
