@@ -364,6 +364,45 @@ static void fields_of_open_rules(void) {
   pf_close(engine);
 }
 
+/* What devices say of themselves, each line by itself. */
+static void heartbeats(void) {
+  static const char *const world =
+    "{\"kind\":\"app\",\"rules\":\"open\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ann\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ben\"}\n";
+  static const char *const lines =
+    "{\"user\":\"ann\",\"device\":\"default\",\"state\":\"foreground\"}\n"
+    "{\"user\":\"ann\",\"device\":\"phone\",\"state\":\"foreground\"}\n"
+    "{\"user\":\"dan\",\"device\":\"default\",\"state\":\"foreground\"}\n";
+  char *error = NULL;
+  pf_engine *engine = NULL;
+  pf_answer *answer = NULL;
+  pf_ids ids;
+  uint64_t applied = 9;
+  OK(pf_open_bytes(world, strlen(world), NULL, &engine, &error));
+  OK(pf_answer_new(engine, &answer, &error));
+  FAILS(
+    pf_set_presence(engine, lines, strlen(lines), &applied, &error), PF_NOT_FOUND,
+    "presence.ndjson:2: the user \"ann\" has no device \"phone\" in the settings\n"
+    "presence.ndjson:3: there is no user \"dan\" in the settings");
+  CHECK(applied == 1);
+  const pf_message message = message_at(NOON);
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_push_ids(answer, &ids, &error));
+  CHECK(ids_are(&ids, "ben"));
+  pf_ids_free(&ids);
+  OK(pf_set_presence(engine, NULL, 0, &applied, &error));
+  CHECK(applied == 0);
+  pf_answer_free(answer);
+  pf_close(engine);
+
+  engine = open_world();
+  FAILS(
+    pf_set_presence(engine, lines, strlen(lines), NULL, &error), PF_INVALID,
+    "the rules \"easemob\" have no heartbeats; the state of a device is a setting");
+  pf_close(engine);
+}
+
 static void one_user(void) {
   char *error = NULL;
   pf_engine *engine = open_world();
@@ -1547,6 +1586,7 @@ int main(int count, char **arguments) {
   one_message();
   fields_of_a_message();
   fields_of_open_rules();
+  heartbeats();
   one_user();
   changes();
   many_messages();

@@ -241,6 +241,15 @@ METHOD(update) {
   return PyLong_FromUnsignedLongLong(records);
 }
 
+METHOD(set_presence) {
+  const char *heartbeats;
+  Py_ssize_t size;
+  uint64_t applied;
+  PARSE("y#", &heartbeats, &size);
+  CALL(pf_set_presence, ENGINE, heartbeats, (size_t)size, &applied);
+  return PyLong_FromUnsignedLongLong(applied);
+}
+
 METHOD(remove_member) {
   const char *user, *conversation;
   Py_ssize_t user_size, size;
@@ -441,8 +450,9 @@ METHOD(next_change) {
 static PyMethodDef methods[] = {
   ENTRY(reopen, METH_NOARGS), ENTRY(write_snapshot, METH_VARARGS), ENTRY(info, METH_NOARGS),
   ENTRY(memory, METH_NOARGS), ENTRY(unknown_zone_users, METH_NOARGS), ENTRY(members, METH_VARARGS),
-  ENTRY(update, METH_VARARGS), ENTRY(remove_member, METH_VARARGS), ENTRY(advance, METH_VARARGS),
-  ENTRY(warm_up, METH_VARARGS), ENTRY(decide, METH_O), ENTRY(messages_read, METH_VARARGS),
+  ENTRY(update, METH_VARARGS), ENTRY(set_presence, METH_VARARGS),
+  ENTRY(remove_member, METH_VARARGS), ENTRY(advance, METH_VARARGS), ENTRY(warm_up, METH_VARARGS),
+  ENTRY(decide, METH_O), ENTRY(messages_read, METH_VARARGS),
   ENTRY(messages_read_arrow, METH_VARARGS), ENTRY(decide_at, METH_VARARGS),
   ENTRY(batch_size, METH_VARARGS), ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
   ENTRY(evaluate, METH_VARARGS), ENTRY(explain, METH_VARARGS), ENTRY(next_change, METH_VARARGS),

@@ -139,4 +139,47 @@ import Testing
     #expect(large.text.contains("more than 1000 bytes"))
     try await server.stop()
   }
+
+  // MARK: Heartbeats
+
+  private static let openSettings = """
+    {"kind":"app","rules":"open"}
+    {"kind":"user","id":"u1","devices":[{"id":"p1","state":"offline"}]}
+    {"kind":"member","conversation":"g1","user":"u1"}
+    {"kind":"member","conversation":"g1","user":"u2"}
+    """
+
+  /// Each line counts by itself; none is in the feed, and a restart knows of none.
+  @Test func `Heartbeats decide at once and are not stored`() async throws {
+    let server = try await TestServer.start(settings: Self.openSettings)
+    func pushes(at: Int) async throws -> String {
+      try await server.post(
+        "/v1/decide?format=pushes", #"{"id":"m","conversation":"g1","at":\#(at)}"#, Self.ndjson
+      ).text
+    }
+    let before = try await server.get("/v1/events").text
+    let beats = [
+      #"{"user":"u1","device":"p1","state":"foreground","seenAt":1717400000000}"#,
+      #"{"user":"u1","device":"p2","state":"foreground"}"#, "{", "",
+      #"{"user":"u9","device":"default","state":"foreground"}"#,
+      #"{"user":"u2","device":"default","state":"foreground","seenAt":1717400060000}"#,
+    ]
+    let answer = try await server.post(
+      "/v1/presence", beats.joined(separator: "\n"), Self.ndjson)
+    #expect(answer.status == 200)
+    #expect(answer.text.hasPrefix(#"{"applied":2,"refused":3,"errors":[{"code":"unknown_device","line":2,"#))
+    #expect(answer.text.contains(#"{"code":"invalid_line","line":3,"#))
+    #expect(answer.text.contains(#"{"code":"unknown_user","line":5,"#))
+    #expect(try await pushes(at: 1_717_400_090_000) == #"{"message":"m","pushes":[]}"# + "\n")
+    #expect(try await pushes(at: 1_717_400_090_001) == #"{"message":"m","pushes":["u1"]}"# + "\n")
+    #expect(
+      try await pushes(at: 1_717_400_150_001) == #"{"message":"m","pushes":["u1","u2"]}"# + "\n")
+    let record = try await server.get("/v1/record?user=u1").text
+    #expect(record.contains(#""state":"offline""#) || !record.contains("foreground"))
+    #expect(try await server.get("/v1/events").text == before)
+    for (body, status) in [("", 400), (#"{"user":"u9","device":"p1","state":"offline"}"#, 404)] {
+      #expect(try await server.post("/v1/presence", body, Self.ndjson).status == status)
+    }
+    try await server.stop()
+  }
 }

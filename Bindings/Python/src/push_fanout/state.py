@@ -75,6 +75,32 @@ class EngineState:
         engine, zone = self._opened(), zone_named(time_zone)
         return engine.update(lines_of(given_text(changes, "changes", zone), zone), _now(now))
 
+    def set_presence(self, heartbeats: Source, *, time_zone: str | None = None) -> int:
+        """Notes what devices say of themselves, under open rules (O-30), over the state and
+        ``seenAt`` that they have in the settings. Presence is no setting: it is in no snapshot or
+        store, and ends with the engine.
+
+        Args:
+            heartbeats: text or bytes of NDJSON, a `pathlib.Path` of it, records, or a table, of
+                ``user``, ``device``, ``state`` and ``seenAt``. Wrong ones have no effect and are
+                named in the error; the others have theirs.
+            time_zone: what timestamps and datetimes without a time zone are in; None to refuse
+                them.
+
+        Returns:
+            the number of heartbeats.
+
+        >>> from push_fanout import Fanout
+        >>> fanout = Fanout.from_ndjson(
+        ...     b'{"kind":"app","rules":"open"}\\n{"kind":"member","conversation":"g","user":"ann"}')
+        >>> fanout.set_presence({"user": "ann", "device": "default", "state": "foreground"})
+        1
+        >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).counts
+        {'none/online': 1}
+        """
+        engine, zone = self._opened(), zone_named(time_zone)
+        return engine.set_presence(lines_of(given_text(heartbeats, "heartbeats", zone), zone))
+
     def remove_member(self, user: Id, conversation: Id, *, now: Instant | None = None) -> None:
         """Ends a membership."""
         ids = encoded(user, "user"), encoded(conversation, "conversation")

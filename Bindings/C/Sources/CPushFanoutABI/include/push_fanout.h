@@ -317,6 +317,17 @@ int pf_update(
   const pf_engine *engine, const void *changes, size_t size, int64_t now, uint64_t *records,
   char **error);
 
+/* Notes what devices say of themselves, under open rules (O-30): lines {"user", "device", "state",
+** "seenAt"} of a presence.ndjson, each over the state and `seenAt` that the device has in the
+** settings. Presence is no setting: it is not in a snapshot or a store, and ends with the engine.
+**
+** A wrong line has no effect, and the others have theirs: the status is then that of the first wrong
+** one, and the text has all of them, one a line.
+**
+** applied    receives the number of heartbeats that decisions are by; may be NULL. */
+int pf_set_presence(
+  const pf_engine *engine, const void *heartbeats, size_t size, uint64_t *applied, char **error);
+
 /* Ends a membership. */
 int pf_remove_member(
   const pf_engine *engine, const char *user, size_t user_size, const char *conversation,

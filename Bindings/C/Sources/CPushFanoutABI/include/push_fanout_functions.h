@@ -64,6 +64,9 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
     (const pf_engine *engine, const void *changes, size_t size, int64_t now, uint64_t *records,    \
      char **error),                                                                                \
     (engine, changes, size, now, records, error))                                                  \
+  X(engine, set_presence,                                                                          \
+    (const pf_engine *engine, const void *heartbeats, size_t size, uint64_t *applied, char **error),\
+    (engine, heartbeats, size, applied, error))                                                    \
   X(engine, remove_member,                                                                         \
     (const pf_engine *engine, const char *user, size_t user_size, const char *conversation,        \
      size_t conversation_size, int64_t now, char **error),                                         \
