@@ -112,7 +112,7 @@ internal import Synchronization
 
   func setByteLimit(eventCount: Int) {
     let arrays = PageMemory.size(of: arrayBytes)
-    let events = eventCount * (MemoryLayout<EventLog.Event>.stride + MemoryLayout<UInt32>.stride)
+    let events = eventCount * EventLog.bytesPerEvent
     unsafe byteLimit = 640 + arrays + count * (isSmall ? 2 : 8) + events
   }
 
