@@ -7,6 +7,8 @@ public import PushModel
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
+  /// Users whose devices say something else, though they are listed as before: no stored key changes.
+  private var told: Set<UInt32> = []
   private var members: [SettingsLog.Entry] = []
   private var joins: [SettingsLog.Entry] = []
   /// Whether so much was changed that it is not said of what.
@@ -55,13 +57,18 @@ public import PushModel
   ///
   /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownDevice(_:of:)`` or
   ///   ``FanoutError/noHeartbeats(_:)``; the update may go on without the heartbeat.
-  /// - Complexity: as for ``setUser(_:_:)``.
+  /// - Complexity: O(devices) now; O(memberships) when the update is published.
   public mutating func setPresence(_ heartbeat: Heartbeat) throws(FanoutError) {
     guard let user = writer.tables.userIDs.index(of: heartbeat.user) else {
       throw .unknownUser(heartbeat.user)
     }
+    let listed = writer.tables.hasOwnDevices(user)
     try writer.setPresence(heartbeat, of: user)
-    users.insert(user)
+    if listed == writer.tables.hasOwnDevices(user) {
+      told.insert(user)
+    } else {
+      users.insert(user)
+    }
   }
 
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
@@ -145,25 +152,25 @@ public import PushModel
   mutating func finish(
     _ cache: ConversationCache, _ memberships: Memberships, number: UInt64, threads: Int
   ) {
-    let users = users.map {
+    let everywhere = (told.isEmpty ? users : users.union(told)).map {
       SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
     }
-    let entries = users + members
+    let entries = everywhere + members
     if isBulk { writer.log.removeAll(writer.store) }
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty { memberships.all.build(writer.tables, threads: threads) }
+    if !everywhere.isEmpty { memberships.all.build(writer.tables, threads: threads) }
     if writer.needsKeys {
       // The app's zone may be another.
       writer.findUnknownZones()
     } else if !users.isEmpty {
-      writer.findUnknownZones(of: self.users)
+      writer.findUnknownZones(of: users)
     }
     if writer.needsKeys {
       writer.fillKeys(threads: threads)
     } else {
       let memberships = memberships.all.reader
-      for user in self.users {
+      for user in users {
         _ = memberships.forEachConversation(of: user) { writer.setKey(of: user, in: $0) }
       }
     }
