@@ -14,6 +14,7 @@ from worlds_under_test import NOON, OPEN_RECORDS, RECORDS, SAID
 from worlds_under_test import OPEN_MESSAGES as MESSAGES
 from worlds_under_test import OPEN_PUSHES as PUSHES
 
+import push_fanout
 from push_fanout import Error, Fanout
 
 NDJSON = lines(MESSAGES).encode()
@@ -145,3 +146,47 @@ def test_a_vendor_takes_a_text_and_none_of_the_others():
         with pytest.raises(Error) as raised:
             fanout.messages(pyarrow.Table.from_pylist([{**plain, name: value}]))
         assert str(raised.value) == f"messages:{words}"
+
+
+BEATS = [
+    {"user": "ann", "device": "default", "state": "foreground", "seenAt": 5000},
+    {"user": "ann", "device": "phone", "state": "foreground", "seenAt": 6000},
+]
+TWO = (
+    b'{"kind":"app","rules":"open"}\n{"kind":"member","conversation":"g","user":"ann"}\n'
+    b'{"kind":"member","conversation":"g","user":"ben"}'
+)
+
+
+def pushes(fanout, at):
+    return fanout.decide({"id": "m", "conversation": "g", "at": at}).pushes
+
+
+def test_heartbeats_decide_until_they_are_stale():
+    fanout = Fanout.from_ndjson(TWO)
+    assert fanout.set_presence(BEATS[0]) == 1
+    assert pushes(fanout, 95_000) == ["ben"]
+    assert pushes(fanout, 95_001) == ["ann", "ben"]
+    assert fanout.set_presence(pyarrow.Table.from_pylist([{**BEATS[0], "seenAt": 90_000}])) == 1
+    assert pushes(fanout, 95_001) == ["ben"]
+    assert fanout.set_presence(b"") == 0
+
+
+def test_a_wrong_heartbeat_is_named_and_the_others_count():
+    fanout = Fanout.from_ndjson(TWO)
+    with pytest.raises(Error, match='presence.ndjson:2: the user "ann" has no device "phone"'):
+        fanout.set_presence(BEATS)
+    assert pushes(fanout, 5000) == ["ben"]
+    with pytest.raises(Error, match='the rules "easemob" have no heartbeats'):
+        Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"a"}').set_presence(BEATS)
+
+
+def test_a_replay_has_heartbeats():
+    fanout = Fanout.from_ndjson(TWO)
+    messages = [{"id": f"m{at}", "conversation": "g", "at": at} for at in (4999, 5000, 95_001)]
+    result = push_fanout.replay(fanout, messages, presence=BEATS[:1])
+    assert (result["pushes"], result["presenceRows"]) == (5, 1)
+    with pytest.raises(Error, match='has no device "phone"'):
+        push_fanout.replay(fanout, messages, presence=BEATS)
+    # The engine itself heard of none.
+    assert pushes(fanout, 5000) == ["ann", "ben"]

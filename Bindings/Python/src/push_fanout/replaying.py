@@ -338,6 +338,15 @@ def _files(
     return ((name.encode(), read(found, zone)),)
 
 
+def _presence_files(
+    source: Traffic | None, fanout: Fanout, zone: tzinfo | None
+) -> tuple[_File, ...]:
+    """Presence of users, or heartbeats of devices under rules that have these."""
+    if fanout.rules == "open":
+        return _files(source, "presence.ndjson", zone, lines_of)
+    return _files(source, "presence.csv", zone, _presence)
+
+
 def _presence(source: Given, zone: tzinfo | None) -> bytes:
     """Presence as CSV."""
     if source.data is not None:
@@ -409,7 +418,8 @@ def replay(
         fanout: the settings at the beginning.
         messages: what `Fanout.messages` takes, or the paths of several files; sorted by time.
         presence: who comes online and goes offline: CSV by its path or as bytes, or a table or
-            records with ``ts``, ``conversation``, ``user``, ``online``; sorted by time.
+            records with ``ts``, ``conversation``, ``user``, ``online``; under open rules heartbeats,
+            as `Fanout.set_presence` takes them. Sorted by time.
         changes: changes of settings, each with ``at``: as ``messages``, sorted by time.
         hold: whether to find out when suppressed decisions would push.
         held: a file that gets a row for each such decision, with the instant: CSV if its name ends
@@ -446,7 +456,7 @@ def replay(
     engine, zone = _engine(fanout), zone_named(time_zone)
     traffic = (
         _files(messages, "messages.ndjson", zone, lines_of),
-        _files(presence, "presence.csv", zone, _presence),
+        _presence_files(presence, fanout, zone),
         _files(changes, "changes.ndjson", zone, lines_of),
     )
     follow = {"follow-user": follow_user, "follow-conversation": follow_conversation}
@@ -516,7 +526,7 @@ def compare(
     engine, zone = _engine(fanout), zone_named(time_zone)
     traffic = (
         _files(messages, "messages.ndjson", zone, lines_of),
-        _files(presence, "presence.csv", zone, _presence),
+        _presence_files(presence, fanout, zone),
         (),
     )
     options = _options(

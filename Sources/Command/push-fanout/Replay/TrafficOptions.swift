@@ -12,7 +12,9 @@ struct TrafficOptions: ParsableArguments {
 
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
+    help: ArgumentHelp(
+      "Who is online, CSV, or under open rules heartbeats of devices, NDJSON; sorted by time.",
+      valueName: "file"))
   var presence: [InputPath] = []
 
   @OptionGroup var form: MessageFormOptions

@@ -21,7 +21,7 @@ extension Fanout {
       }
       let spare = 1 << 20
       return tables.memberUsers.count > 4 * members + spare
-        || tables.devices.recordCount > 4 * tables.userCount + spare
+        || tables.devices.recordCount > 8 * tables.userCount + spare
     }
   }
 

@@ -125,7 +125,7 @@ internal import QuietTime
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     let set = try devices.map(records)
     if tables.devices.lists.toldPresence(of: user) == .asSet { return try write(set, of: user) }
-    try write(try told(of: user, over: set), over: set, of: user)
+    try setTold(user, over: set)
   }
 
   /// - Parameter records: nil for `Device.default`.

@@ -630,8 +630,8 @@ typedef struct pf_file {
   pf_text content; /* absent: the file at the path is read */
 } pf_file;
 
-/* What happens along time (docs/replay.md): files of messages, of presence (CSV) and of changes of
-** settings (NDJSON), each sorted by time. Files of messages are NDJSON, or CSV if the name ends in
+/* What happens along time (docs/replay.md): files of messages, of presence (CSV, under open
+** rules NDJSON) and of changes of settings (NDJSON), each sorted by time. Files of messages are NDJSON, or CSV if the name ends in
 ** .csv or has csv: in front. Content of blank lines alone is nothing. */
 typedef struct pf_traffic {
   size_t struct_size; /* sizeof(pf_traffic) */

@@ -18,28 +18,28 @@ extension TableWriter {
     try write(told, over: lists.asSet(user), of: user)
   }
 
-  /// What heartbeats have said of devices, where these are set as they were.
-  func told(of user: UInt32, over set: [DeviceRecord]?) throws(FanoutError) -> [DeviceRecord] {
+  /// Sets devices of which heartbeats have told. What they said stays for devices that are set as
+  /// they were.
+  func setTold(_ user: UInt32, over set: [DeviceRecord]?) throws(FanoutError) {
     let lists = tables.devices.lists
     let before = zip(try orDefault(lists.asSet(user)), try orDefault(lists.asTold(user)))
-    return try orDefault(set).map { device in
+    var stays = false
+    let told = try orDefault(set).map { device in
       guard let (old, told) = before.first(where: { $0.0.id == device.id }),
         old.hasPresence(of: device)
       else { return device }
+      stays = stays || !told.hasPresence(of: device)
       var device = device
       (device.state, device.seen) = (told.state, told.seen)
       return device
     }
+    if stays { try write(told, over: set, of: user) } else { try write(set, of: user) }
   }
 
   /// - Parameter set: nil for `Device.default`.
   func write(
     _ told: [DeviceRecord], over set: [DeviceRecord]?, of user: UInt32
   ) throws(FanoutError) {
-    let settings = set ?? [.default]
-    if zip(told, settings).allSatisfy({ $0.hasPresence(of: $1) }) {
-      return try write(set, of: user)
-    }
     var told = told
     told[0].toldPresence = set == nil ? .ofDefault : .ofListed
     guard var set else { return try write(told, of: user) }
