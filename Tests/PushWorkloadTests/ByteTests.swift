@@ -9,10 +9,12 @@ import Testing
   static let texts: [(rules: RuleSet, format: WorkloadFormat)] = RuleSet.vendors.flatMap { rules in
     WorkloadFormat.allCases.map { (rules, $0) }
   }
+  /// Worlds of open rules have one format.
+  static let open: (rules: RuleSet, format: WorkloadFormat) = (.open, .ndjson)
 
   /// Several pieces of each file. Presence is written under one rule set only, which takes most of the
   /// time: it is the same under any (`presenceIsThatOfAnyRules`).
-  @Test(.tags(.slow), .unlessFast, arguments: [texts[0], texts[3]], WorkloadRates.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: [texts[0], texts[3], open], WorkloadRates.allCases)
   func threadsDoNotMatter(
     text: (rules: RuleSet, format: WorkloadFormat), rates: WorkloadRates
   ) throws {
@@ -68,7 +70,7 @@ import Testing
     #expect(files[0].count > 1000)
   }
 
-  @Test(arguments: texts)
+  @Test(arguments: texts + [open])
   func anotherSeedGivesOtherBytes(rules: RuleSet, format: WorkloadFormat) throws {
     let texts = try [1, 2].map { WorkloadText(try smallWorld(rules, seed: $0), format) }
     let same = texts[0].files.filter { bytes($0, of: texts[0]) == bytes($0, of: texts[1]) }
@@ -83,6 +85,7 @@ import Testing
       [
         "easemob csv d3f694e579b40f89", "easemob ndjson 6b98008781cd13c8",
         "rongcloud csv 83f9befbd8dad525", "rongcloud ndjson ee868c9c205b4a6f",
+        "open ndjson 5464c07eec3449d0",
       ]
     ),
     (
@@ -90,13 +93,15 @@ import Testing
       [
         "easemob csv ce8f7dfbbd3bf496", "easemob ndjson 87e5564121e39268",
         "rongcloud csv b5b5261234fe4bea", "rongcloud ndjson b840ebd95a962729",
+        "open ndjson 524fe3d0d68bf238",
       ]
     ),
   ])
   func theBytesAreThoseOfOtherVersions(rates: WorkloadRates, sums: [String]) throws {
-    let found = try Self.texts.map { rules, format in
+    let found = try (Self.texts + [Self.open]).map { rules, format in
       let workload = try smallWorld(rules) {
         $0.rates = rates
+        $0.traffic.hasText = !RuleSet.vendors.contains(rules)
         $0.people.listsDevices = format == .ndjson
       }
       let text = WorkloadText(workload, format)
@@ -148,6 +153,9 @@ import Testing
     let ndjson = try files(.easemob, .ndjson) { _ in }
     #expect(
       ndjson == ["settings.ndjson", "messages.ndjson", "presence.csv", "changes.ndjson"])
+    // CSV cannot say what they have.
+    let open = try files(.open, .csv) { _ in }
+    #expect(open == ["settings.ndjson", "messages.ndjson", "changes.ndjson"])
     let quiet = try files(.easemob, .csv) {
       $0.traffic.messages = 0
       $0.people.changes = 0

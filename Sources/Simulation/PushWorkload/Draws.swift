@@ -10,6 +10,7 @@ struct Draws {
     case zone = 1
     case user, room, core, others, member, muter, burst, mention, presence, session
     case home, away, day, join, visit, change, text, reply, week
+    case keyword, contact, mute, classLevel, memberFacts, thread, inThread, role, word
   }
 
   private var numbers: SplitMix64

@@ -35,6 +35,9 @@ struct WorkloadMember {
   var level: NotificationLevel
   /// Milliseconds; 0 for a member from the beginning.
   var since: Int64
+  /// Open rules': numbers of ``Workload/roles``.
+  var roles: [Int] = []
+  var isImportant = false
 }
 
 extension WorkloadUser {
@@ -61,7 +64,8 @@ extension WorkloadUser {
     } else if level < options.people.mentionLevelShare + options.people.noneLevelShare {
       self.level = .blocked
     }
-    self.level = options.level(self.level)
+    self.level = options.classLevel(
+      options.level(self.level), Draws.key(options.seed, .classLevel, UInt64(user)))
     var week = Draws(options.seed, .week, UInt64(user))
     hasWeekend = week.isBelow(options.people.quietWeekdayShare)
   }
@@ -156,11 +160,14 @@ extension Workload {
     } else if Self.share(kind) < options.people.allLevelShare {
       level = .all
     }
-    return WorkloadMember(
-      user: user, level: options.level(level), since: since(room: room, rank: rank))
+    level = options.classLevel(
+      options.level(level), Draws.key(options.seed, .classLevel, UInt64(room), UInt64(rank) + 1))
+    var member = WorkloadMember(user: user, level: level, since: since(room: room, rank: rank))
+    if options.hasOpenFacts { addOpenFacts(to: &member, room: room, rank: rank) }
+    return member
   }
 
-  private static func share(_ number: UInt64) -> Double { (Double(number >> 11) + 0.5) * 0x1p-53 }
+  static func share(_ number: UInt64) -> Double { (Double(number >> 11) + 0.5) * 0x1p-53 }
 
   // MARK: As values
 
@@ -184,6 +191,13 @@ extension Workload {
           notifier: drawn.isAndroid ? Self.androidNotifier : Self.iosNotifier)
       ]
     }
+    guard options.hasOpenFacts else { return settings }
+    let open = openUser(user, zone: drawn.zone)
+    settings.keywords = open.keywords.map { String(decoding: $0, as: UTF8.self) }
+    settings.importantSenders = open.importantSenders.map(Self.userID)
+    settings.blockedSenders = open.blockedSenders.map(Self.userID)
+    settings.mutedUntil = Instant(milliseconds: open.mutedUntil)
+    settings.mutedAllow = open.mutedAllow
     return settings
   }
 
@@ -245,9 +259,11 @@ extension Workload {
     let members = RoomMembers(room: room, size: size, self)
     for rank in 0..<size {
       let drawn = drawnMember(rank, room: room, size: size, of: members)
-      body(
-        drawn.user,
-        MemberSettings(level: drawn.level, since: Instant(milliseconds: drawn.since)))
+      var settings = MemberSettings(
+        level: drawn.level, since: Instant(milliseconds: drawn.since))
+      if drawn.isImportant { settings.isImportant = true }
+      if !drawn.roles.isEmpty { settings.roles = drawn.roles.map { Identifier(Self.roles[$0]) } }
+      body(drawn.user, settings)
     }
   }
 
@@ -269,6 +285,14 @@ extension Workload {
       let kind = kind(ofRoom: room)
       if kind != .group { settings.setConversation(id, ConversationSettings(kind: kind)) }
       forEachMember(ofRoom: room) { settings.setMember(Self.userID($0), of: id, $1) }
+      for thread in 0..<threadCount(ofRoom: room) {
+        let id = Self.threadID(thread, ofRoom: room)
+        settings.setConversation(
+          id, ConversationSettings(kind: .thread, parent: Self.roomID(room)))
+        forEachFollower(ofThread: thread, room: room) {
+          settings.setMember(Self.userID($0), of: id, $1)
+        }
+      }
     }
     return settings
   }

@@ -83,13 +83,16 @@ public struct Workload: Sendable {
 
   /// How many members a room has, 0 ..< ``roomCount``; the giants are first.
   public func size(ofRoom room: Int) -> Int { rooms.size(of: room) }
-  /// What a room is: under RongCloud an ultra group, when it is too large for a group.
+  /// What a room is: under RongCloud an ultra group, when it is too large for a group; under open
+  /// rules a private conversation, when it has two members.
   public func kind(ofRoom room: Int) -> ConversationKind {
     kind(size: rooms.size(of: room))
   }
 
   func kind(size: Int) -> ConversationKind {
-    ConversationKind.ultraGroup.exists(under: options.rules) && size > Self.rongCloudGroupLimit
+    if size == 2, options.hasOpenFacts { return .private }
+    return ConversationKind.ultraGroup.exists(under: options.rules)
+      && size > Self.rongCloudGroupLimit
       ? .ultraGroup : .group
   }
 

@@ -11,6 +11,7 @@ extension WorkloadOptions {
     try validateSizes()
     try validatePeople()
     try validateTraffic()
+    for (knob, share) in openShares { try check(knob, share, 0...1) }
     // Less would be a session in many years.
     if let share = presence.onlineShare, share != 0 {
       try check("online-share", share, 0.0001...0.5)

@@ -20,6 +20,8 @@ public struct WorkloadOptions: Hashable, Sendable {
   public var traffic = Traffic()
   /// Who is connected when.
   public var presence = Presence()
+  /// What only open rules have.
+  public var open = Open()
 
   /// The defaults.
   public init() {}

@@ -52,6 +52,45 @@ import Testing
     }
   }
 
+  /// Worlds of open rules are NDJSON, without presence.
+  @Test func otherCommandsReadOpenRules() throws {
+    try withWorkplace { place in
+      let run = try place.run(Self.small + ["--rules", "open", "--text", "--changes", "0.5"])
+      #expect(run.status == 0, "\(run.errors)")
+      let names = try place.shell("ls out").lines
+      #expect(names == ["changes.ndjson", "messages.ndjson", "settings.ndjson"])
+      let checked = try place.run(["check"] + names.map { "out/\($0)" })
+      #expect(checked.status == 0, "\(checked.output)")
+      let files = ["--settings", "out/settings.ndjson", "--messages", "out/messages.ndjson"]
+      let packed = try place.run(["evaluate"] + files + ["--format", "counts"])
+      let reference = try place.run(
+        ["evaluate"] + files + ["--format", "counts", "--engine", "reference"])
+      #expect(packed.status == 0, "\(packed.errors)")
+      #expect(packed.lines.count == 500)
+      #expect(packed.output == reference.output)
+      let replay = try place.run(["replay", "--changes", "out/changes.ndjson"] + files)
+      #expect(replay.status == 0, "\(replay.errors)")
+    }
+  }
+
+  @Test func openRulesAndOthersAreToldApart() throws {
+    try withWorkplace { place in
+      let csv = try place.run(Self.small + ["--rules", "open", "--format", "csv"])
+      #expect(csv.status == 2)
+      #expect(
+        csv.errors.contains(
+          "--rules open needs --format ndjson: CSV has no lists of classes, roles, keywords, senders, "
+            + "threads' records and texts."))
+      let other = try place.run(Self.small + ["--keyword-share", "0.5"])
+      #expect(other.status == 2)
+      #expect(other.errors.contains("--keyword-share needs --rules open."))
+      let first = try place.run(
+        Self.small + ["--rules", "open", "--rates", "1", "--role-share", "0.5"])
+      #expect(first.errors.contains("--role-share needs --rates 2."))
+      #expect(place.names() == ["messages.ndjson", "world.ndjson"])
+    }
+  }
+
   @Test func theSameFlagsGiveTheSameBytes() throws {
     try withWorkplace { place in
       let flags = [
@@ -78,33 +117,44 @@ import Testing
   @Test func flagsReachTheirKnobs() throws {
     try withWorkplace { place in
       // Each changes a world, alone.
-      let flags = [
-        ["--rooms", "77"], ["--median-size", "9"], ["--size-exponent", "3"], ["--size-max", "20"],
-        ["--giants", "70,60"], ["--top-joiners-share", "0.8"], ["--join-share", "0.4"],
-        ["--start", "1767571200001"], ["--duration", "20h"], ["--messages", "99"],
-        ["--rate", "0.01"], ["--hour-ratio", "20"], ["--activity-sd", "2"],
-        ["--never-post-share", "0.1"], ["--sender-exponent", "2"], ["--burst-exponent", "1.5"],
-        ["--burst-max", "2"], ["--burst-gap", "7"], ["--same-sender-share", "0.9"],
-        ["--mention-share", "0.6"], ["--mention-counts", "0,0,1"], ["--recent-share", "0"],
-        ["--day-share", "0.5"], ["--small-all-share", "0.5"], ["--quiet-share", "0.2"],
-        ["--silent-share", "0.3"], ["--quiet-start", "02:00"], ["--quiet-start-sd", "1"],
-        ["--quiet-length", "60"], ["--quiet-length-sd", "300"], ["--mention-level-share", "0.5"],
-        ["--none-level-share", "0.5"], ["--mute-shares", "0.7,0.7,0.7,0.7"], ["--muters", "0.99"],
-        ["--mute-mention-share", "0"], ["--all-level-share", "0.8"], ["--devices"],
-        ["--devices", "--android-share", "1"], ["--devices", "--android-push", "0"],
-        ["--devices", "--ios-push", "0"], ["--online-share", "0.3"], ["--no-presence"],
-        ["--session-minutes", "1,2,3"], ["--seed", "9"], ["--rules", "rongcloud"],
-        ["--rules", "rongcloud", "--quiet-mention-share", "1"], ["--format", "ndjson"],
-        ["--like", "gitter"], ["--like", "telegram"], ["--like", "zulip"], ["--like", "irc"],
-        ["--giants", "1100", "--rooms", "1"], ["--rates", "1"], ["--like", "family"],
-        ["--join-days", "3"], ["--join-burst-share", "1"], ["--shared-zone", "1"],
-        ["--start", "2026-01-03T00:00:00Z", "--duration", "3d"],
-        ["--start", "2026-01-03T00:00:00Z", "--duration", "3d", "--weekend-ratio", "0.1"],
-        ["--day-deviation", "3"], ["--active-shares", "0.1,0.2,0.4,0.8,1"], ["--reply-share", "0"],
-        ["--format", "ndjson", "--text"], ["--quiet-writing-share", "0"], ["--changes", "1"],
-        ["--changes", "0"], ["--sender-online-share", "0.5"], ["--visit-minutes", "60"],
-        ["--giants", "1100", "--rooms", "1", "--big-all-share", "1"],
-      ]
+      let flags =
+        [
+          ["--rooms", "77"], ["--median-size", "9"], ["--size-exponent", "3"],
+          ["--size-max", "20"],
+          ["--giants", "70,60"], ["--top-joiners-share", "0.8"], ["--join-share", "0.4"],
+          ["--start", "1767571200001"], ["--duration", "20h"], ["--messages", "99"],
+          ["--rate", "0.01"], ["--hour-ratio", "20"], ["--activity-sd", "2"],
+          ["--never-post-share", "0.1"], ["--sender-exponent", "2"], ["--burst-exponent", "1.5"],
+          ["--burst-max", "2"], ["--burst-gap", "7"], ["--same-sender-share", "0.9"],
+          ["--mention-share", "0.6"], ["--mention-counts", "0,0,1"], ["--recent-share", "0"],
+          ["--day-share", "0.5"], ["--small-all-share", "0.5"], ["--quiet-share", "0.2"],
+          ["--silent-share", "0.3"], ["--quiet-start", "02:00"], ["--quiet-start-sd", "1"],
+          ["--quiet-length", "60"], ["--quiet-length-sd", "300"], ["--mention-level-share", "0.5"],
+          ["--none-level-share", "0.5"], ["--mute-shares", "0.7,0.7,0.7,0.7"],
+          ["--muters", "0.99"],
+          ["--mute-mention-share", "0"], ["--all-level-share", "0.8"], ["--devices"],
+          ["--devices", "--android-share", "1"], ["--devices", "--android-push", "0"],
+          ["--devices", "--ios-push", "0"], ["--online-share", "0.3"], ["--no-presence"],
+          ["--session-minutes", "1,2,3"], ["--seed", "9"], ["--rules", "rongcloud"],
+          ["--rules", "rongcloud", "--quiet-mention-share", "1"], ["--format", "ndjson"],
+          ["--like", "gitter"], ["--like", "telegram"], ["--like", "zulip"], ["--like", "irc"],
+          ["--giants", "1100", "--rooms", "1"], ["--rates", "1"], ["--like", "family"],
+          ["--join-days", "3"], ["--join-burst-share", "1"], ["--shared-zone", "1"],
+          ["--start", "2026-01-03T00:00:00Z", "--duration", "3d"],
+          ["--start", "2026-01-03T00:00:00Z", "--duration", "3d", "--weekend-ratio", "0.1"],
+          ["--day-deviation", "3"], ["--active-shares", "0.1,0.2,0.4,0.8,1"],
+          ["--reply-share", "0"],
+          ["--format", "ndjson", "--text"], ["--quiet-writing-share", "0"], ["--changes", "1"],
+          ["--changes", "0"], ["--sender-online-share", "0.5"], ["--visit-minutes", "60"],
+          ["--giants", "1100", "--rooms", "1", "--big-all-share", "1"], ["--rules", "open"],
+          ["--rules", "open", "--text"],
+          ["--rules", "open", "--text", "--keyword-text-share", "1"],
+        ]
+        + [
+          "--keyword-share", "--important-sender-share", "--blocked-sender-share",
+          "--muted-user-share", "--class-level-share", "--role-share", "--important-share",
+          "--role-mention-share", "--thread-share", "--quiet-weekday-share",
+        ].map { ["--rules", "open", $0, "0.9"] }
       let sums = try ([[]] + flags).map { flag in
         let run = try place.shell(
           """

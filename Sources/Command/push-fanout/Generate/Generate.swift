@@ -15,9 +15,9 @@ struct Generate: ParsableCommand {
 
       The output is a folder, which appears when it is complete: users.csv, members.csv, \
       messages.csv, presence.csv, changes.ndjson, and settings.ndjson with the app and what CSV \
-      cannot say. With --devices, by open rules, and for RongCloud's users who have set levels, all \
-      users are in settings.ndjson; open rules have no presence.csv. With --format ndjson it has settings.ndjson, messages.ndjson, presence.csv \
-      and changes.ndjson.
+      cannot say. With --devices, and for RongCloud's users who have set levels, all users are in \
+      settings.ndjson. With --format ndjson it has settings.ndjson, messages.ndjson, presence.csv \
+      and changes.ndjson. Open rules have that format only, and no presence.csv.
 
       Examples:
 
@@ -31,6 +31,8 @@ struct Generate: ParsableCommand {
 
         push-fanout generate --output families --like family --format ndjson \\
           --text
+
+        push-fanout generate --output open --rules open --text
 
         push-fanout generate --output earlier --rates 1
 
@@ -51,11 +53,11 @@ struct Generate: ParsableCommand {
     help: ArgumentHelp("The folder, which must not exist yet.", valueName: "folder"))
   var output: OutputPath
 
-  @Option(help: "Whose rules: easemob or rongcloud.")
+  @Option(help: "Whose rules: easemob, rongcloud or open.")
   var rules = Rules(WorkloadOptions().rules)
 
-  @Option(help: "csv or ndjson.")
-  var format = Format.csv
+  @Option(help: "csv or ndjson. (default: csv; under open rules ndjson)")
+  var format: Format?
 
   @Option(
     help: """
@@ -116,18 +118,28 @@ struct Generate: ParsableCommand {
   @OptionGroup(title: "Traffic") var traffic: TrafficFlags
   @OptionGroup(title: "People") var people: PeopleFlags
   @OptionGroup(title: "Presence") var presence: PresenceFlags
+  @OptionGroup(title: "Open rules") var open: OpenFlags
+
+  private var isOpen: Bool { rules.ruleSet.fields.contains(.classLevels) }
+  private var chosenFormat: WorkloadFormat { (format ?? (isOpen ? .ndjson : .csv)).format }
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads \(threads) is not 1...1024.")
     }
-    let later = sizes.later + traffic.later + people.later + presence.later
+    let later = sizes.later + traffic.later + people.later + presence.later + open.given
     if rates == .first, let flag = later.first {
       throw ValidationError("\(flag) needs --rates 2.")
     }
-    if traffic.text, format == .csv {
+    if traffic.text, chosenFormat == .csv {
       throw ValidationError("--text needs --format ndjson: CSV has no texts.")
     }
+    if isOpen, format == .csv {
+      throw ValidationError(
+        "--rules open needs --format ndjson: CSV has no lists of classes, roles, keywords, senders, "
+          + "threads' records and texts.")
+    }
+    if !isOpen, let flag = open.given.first { throw ValidationError("\(flag) needs --rules open.") }
     let options = try options()
     do throws(WorkloadError) {
       try options.validate()
@@ -146,6 +158,7 @@ struct Generate: ParsableCommand {
     try traffic.apply(to: &options.traffic)
     people.apply(to: &options.people)
     presence.apply(to: &options.presence)
+    open.apply(to: &options.open)
     return options
   }
 
@@ -154,7 +167,7 @@ struct Generate: ParsableCommand {
     let threads = threads ?? Fanout.coreCount
     let options = try options()
     // Existing files are reported before the long run.
-    let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }
+    let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, chosenFormat) }
     let folder = try OutputFolder(path: output.path, names: names)
     Interruption.beginOutput(output.path, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
@@ -164,7 +177,7 @@ struct Generate: ParsableCommand {
     } catch {
       throw Failure(text: "\(error)")
     }
-    let text = WorkloadText(workload, format.format)
+    let text = WorkloadText(workload, chosenFormat)
     let files = text.files.filter { $0 != .presence || !presence.noPresence }
     let progress = Progress(files.reduce(0) { $0 + text.rowCount(of: $1) })
     var presenceCount = 0

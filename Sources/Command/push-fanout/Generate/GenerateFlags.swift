@@ -3,7 +3,7 @@ import PushModel
 import PushWorkload
 
 /// Sets a knob when its flag was given.
-private func set<Value>(_ knob: inout Value, _ flag: Value?) {
+func set<Value>(_ knob: inout Value, _ flag: Value?) {
   if let flag { knob = flag }
 }
 
@@ -12,7 +12,7 @@ private func given(_ flags: [(name: String, isGiven: Bool)]) -> [String] {
   flags.filter(\.isGiven).map(\.name)
 }
 
-private func shareHelp(_ text: String, _ defaultValue: String) -> ArgumentHelp {
+func shareHelp(_ text: String, _ defaultValue: String) -> ArgumentHelp {
   ArgumentHelp("\(text) (default: \(defaultValue))", valueName: "share")
 }
 

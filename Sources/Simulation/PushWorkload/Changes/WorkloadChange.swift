@@ -46,7 +46,7 @@ extension Workload {
     } else if settings.level.isSet {
       settings.level = .unset
     } else {
-      settings.level = draws.isBelow(0.5) ? .mention : .blocked
+      settings.level = options.level(draws.isBelow(0.5) ? .mention : .blocked)
     }
     return WorkloadChange(at: at, settings: .user(user, settings))
   }
@@ -72,9 +72,11 @@ extension Workload {
       var member = drawnMember(rank, room: room, size: size, of: members)
       let isThere = member.since <= at && isAwake(member.user, at, &draws)
       if !isThere, attempt < Self.changeAttempts { continue }
-      let isMuted = member.level == .mention || member.level == .blocked
+      let isMuted = member.level.isSet && member.level != .all
       member.level =
-        isMuted ? .unset : draws.isBelow(options.people.muteMentionShare) ? .mention : .blocked
+        isMuted
+        ? .unset
+        : options.level(draws.isBelow(options.people.muteMentionShare) ? .mention : .blocked)
       return .member(room: room, member)
     }
   }

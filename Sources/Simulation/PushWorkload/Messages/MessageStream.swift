@@ -81,6 +81,7 @@ extension Workload {
       sender: Self.userID(message.sender))
     if !message.mentions.isEmpty { value.mentions = message.mentions.map(Self.userID) }
     if message.mentionsAll { value.mentionsAll = true }
+    if options.hasOpenFacts { addOpenFacts(to: &value, message, number: number) }
     return value
   }
 }

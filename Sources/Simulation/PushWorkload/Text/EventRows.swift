@@ -2,6 +2,7 @@ internal import PushModel
 
 /// The rows of what happens: messages and presence changes, as CSV or NDJSON.
 struct EventRows: Sendable {
+  private let workload: Workload
   private let isJSON: Bool
   private let hasReplies: Bool
   /// The texts of messages; nil for none.
@@ -9,6 +10,7 @@ struct EventRows: Sendable {
 
   init(_ workload: Workload, isJSON: Bool) {
     let options = workload.options
+    self.workload = workload
     self.isJSON = isJSON
     let isFirst = options.rates == .first
     hasReplies = !isFirst && options.traffic.replyShare > 0
@@ -49,8 +51,8 @@ struct EventRows: Sendable {
   private func appendJSON(_ message: WorkloadMessage, _ number: Int, to bytes: inout [UInt8]) {
     bytes.append("{\"id\":\"")
     bytes.append(number: number)
-    bytes.append("\",\"conversation\":\"c")
-    bytes.append(number: message.room)
+    bytes.append("\",\"conversation\":\"")
+    bytes.append(room: message.room, workload.thread(of: message))
     bytes.append("\",\"sender\":\"u")
     bytes.append(number: message.sender)
     bytes.append("\",\"at\":")
@@ -69,6 +71,14 @@ struct EventRows: Sendable {
       bytes.append(",\"reply\":true,\"replyTo\":\"u")
       bytes.append(number: user)
       bytes.append("\"")
+      if workload.options.hasOpenFacts {
+        bytes.append(",\"replyToUser\":\"u")
+        bytes.append(number: user)
+        bytes.append("\"")
+      }
+    }
+    if let role = workload.role(of: message, number: number) {
+      bytes.append(text: ",\"mentionsRoles\":[\"\(role)\"]")
     }
     if let texts {
       bytes.append(",\"text\":\"")

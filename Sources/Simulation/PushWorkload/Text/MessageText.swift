@@ -1,11 +1,9 @@
 /// Texts of messages: a few words of a language of the sender's zone, now and then with an emoji.
 ///
-/// They say nothing; they have the scripts and lengths that texts have.
+/// They say nothing; they have the scripts and lengths that texts have. Under open rules some have a
+/// word that people watch for.
 struct MessageText: Sendable {
   private let workload: Workload
-  private let languages: [Language]
-  /// The number of each zone's language.
-  private let zoneLanguages: [Int]
 
   /// A message has another word with this probability; assumed.
   private static let nextWordShare = 0.85
@@ -23,20 +21,29 @@ struct MessageText: Sendable {
     }
   }
 
-  init(_ workload: Workload) {
-    self.workload = workload
-    languages = Self.languages
-    zoneLanguages = ZonePopulation.zones.map { Self.zoneLanguages[$0.name] ?? 0 }
-  }
+  init(_ workload: Workload) { self.workload = workload }
+
+  /// The number of the language of a zone.
+  static func language(ofZone zone: Int) -> Int { languageNumbers[zone] }
+
+  private static let languageNumbers = ZonePopulation.zones.map { zoneLanguages[$0.name] ?? 0 }
 
   func append(_ message: WorkloadMessage, number: Int, to bytes: inout [UInt8]) {
     var draws = Draws(workload.options.seed, .text, UInt64(number))
-    let language = languages[zoneLanguages[workload.zones.zone(of: message.sender)]]
+    let code = Self.language(ofZone: workload.zones.zone(of: message.sender))
+    let language = Self.languages[code]
     var count = 1
     while count < Self.mostWords, draws.isBelow(Self.nextWordShare) { count += 1 }
     for word in 0..<count {
       if word > 0 { bytes.append(contentsOf: language.space) }
       append(language, &draws, to: &bytes)
+    }
+    if workload.options.hasOpenFacts {
+      var words = Draws(workload.options.seed, .word, UInt64(number))
+      if words.isBelow(workload.options.open.keywordTextShare) {
+        bytes.append(contentsOf: language.space)
+        OpenWords.append(code, &words, to: &bytes)
+      }
     }
     if draws.isBelow(Self.emojiShare) {
       bytes.append(contentsOf: language.space)

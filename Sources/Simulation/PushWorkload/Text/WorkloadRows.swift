@@ -2,9 +2,9 @@ internal import PushModel
 
 /// The rows of settings: users and memberships, as CSV or NDJSON.
 struct SettingsRows: Sendable {
-  private let workload: Workload
+  let workload: Workload
   private let isJSON: Bool
-  private var rules: RuleSet { workload.options.rules }
+  var rules: RuleSet { workload.options.rules }
   /// Whether users have a level of their own; otherwise levels by kind of conversation.
   private let hasUserLevel: Bool
   /// Whether quiet hours have an end; otherwise a span.
@@ -85,13 +85,14 @@ struct SettingsRows: Sendable {
     bytes.append("{\"kind\":\"user\",\"id\":\"u")
     bytes.append(number: user)
     bytes.append("\"")
-    if drawn.level.isSet {
-      let level = drawn.level.name(under: rules)
+    if hasUserLevel {
+      append(level: drawn.level, to: &bytes)
+    } else if drawn.level.isSet {
+      let level = drawn.level.name
       bytes.append(
-        text: hasUserLevel
-          ? ",\"level\":\"\(level)\""
-          : ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
+        text: ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
     }
+    if workload.options.hasOpenFacts { bytes.append(workload.openUser(user, zone: drawn.zone)) }
     if rules.fields.contains(.quietWindows) {
       appendWindows(Workload.windows(drawn), to: &bytes)
     } else if let window = window(drawn) {
@@ -173,12 +174,13 @@ struct SettingsRows: Sendable {
         bytes.append("}\n")
       } else {
         bytes.append(",")
-        if drawn.level.isSet { bytes.append(text: drawn.level.name(under: rules)) }
+        if drawn.level.isSet { bytes.append(text: drawn.level.name) }
         bytes.append(",")
         if drawn.since > 0 { bytes.append(number: Int(drawn.since)) }
         bytes.append("\n")
       }
     }
+    if part.ranks.upperBound == part.size { append(followersOf: part, members, to: &bytes) }
   }
 
   /// What the records of a room's members begin with.
@@ -193,11 +195,8 @@ struct SettingsRows: Sendable {
   /// What follows the user's number in a member's record, without its end.
   private func appendJSON(_ drawn: WorkloadMember, to bytes: inout [UInt8]) {
     bytes.append("\"")
-    if drawn.level.isSet {
-      bytes.append(",\"level\":\"")
-      bytes.append(text: drawn.level.name(under: rules))
-      bytes.append("\"")
-    }
+    append(level: drawn.level, to: &bytes)
+    bytes.append(roles: drawn.roles, isImportant: drawn.isImportant)
     if drawn.since > 0 {
       bytes.append(",\"since\":")
       bytes.append(number: Int(drawn.since))

@@ -24,15 +24,18 @@ public struct WorkloadText: Sendable {
   }
 
   /// The files of a world in a format; nothing is made yet.
+  ///
+  /// - Parameter format: not for open rules, whose worlds are NDJSON alone: CSV has no lists of
+  ///   classes, roles and texts.
   public init(_ workload: Workload, _ format: WorkloadFormat) {
     self.workload = workload
-    self.format = format
+    self.format = workload.options.rules.fields.contains(.classLevels) ? .ndjson : format
   }
 
   /// The files that the world has, in the order in which they are read.
   ///
-  /// CSV has no devices, no levels of RongCloud's users and no windows of open rules: users who may
-  /// have them are in the settings. Without messages there is no file of them, nor without changes,
+  /// CSV has no devices and no levels of RongCloud's users: users who may have them are in the
+  /// settings. Without messages there is no file of them, nor without changes,
   /// nor where presence is none (``Workload/hasPresence``).
   public var files: [File] {
     let left: Set<File> =
@@ -75,7 +78,7 @@ public struct WorkloadText: Sendable {
     let people = workload.options.people
     let fields = workload.options.rules.fields
     let hasLevels = people.mentionLevelShare > 0 || people.noneLevelShare > 0
-    return format == .ndjson || people.listsDevices || fields.contains(.quietWindows)
+    return format == .ndjson || people.listsDevices
       || !fields.contains(.userLevel) && hasLevels
   }
 
@@ -112,12 +115,11 @@ public struct WorkloadText: Sendable {
   private func writeConversations<Problem>(
     _ pieces: TextPieces<Problem>, _ rows: SettingsRows
   ) throws(Problem) {
-    guard ConversationKind.ultraGroup.exists(under: workload.options.rules) else { return }
+    guard workload.options.hasOpenFacts || ConversationKind.ultraGroup.exists(under: rows.rules)
+    else { return }
     var bytes: [UInt8] = []
     for room in 0..<workload.roomCount {
-      let kind = workload.kind(ofRoom: room)
-      if kind == .group { continue }
-      rows.append(conversation: room, kind, to: &bytes)
+      rows.append(conversationsOfRoom: room, to: &bytes)
       if bytes.count > 1 << 16 {
         try pieces.sink(bytes, 0)
         bytes.removeAll(keepingCapacity: true)
