@@ -94,6 +94,48 @@ import Testing
     }
   }
 
+  /// Heartbeats come at their `seenAt`, and without one with the line before; they are of open rules,
+  /// which have no presence of users. A check says the same of their lines.
+  @Test func heartbeatsAreOfOpenRules() throws {
+    try Self.withFolder { folder in
+      let beats = try folder.write(
+        [
+          #"{"user":"u","device":"default","state":"offline"}"#,
+          #"{"user":"u","device":"default","state":"foreground","seenAt":5}"#,
+          #"{"user":"u","device":"default","state":"background"}"#,
+          #"{"user":"u","device":"default","state":"foreground","seenAt":4}"#,
+        ], as: "p.ndjson")
+      let rows = try folder.write(["ts,conversation,user,online", "5,g,u,1"], as: "p.csv")
+      let messages = try folder.write([Self.message("m", 5)], as: "m.ndjson")
+      func read(_ presence: String, _ rules: RuleSet) -> [String] {
+        folder.read(
+          ReplayFiles(messages: [messages], presence: [presence]), rules: rules, skips: true)
+      }
+      let late = "p.ndjson:4: the instant is earlier than that of the heartbeat before"
+      #expect(
+        read(beats, .open) == [
+          "0 u default offline", "5 u default foreground", "left out: \(late)",
+          "5 u default background", "5 message m", "1 left out",
+        ])
+      #expect(
+        (read(beats, .easemob) + read(rows, .open)).map { $0.prefix { $0 != "," } } == [
+          "p.ndjson:1: heartbeats are of open rules; under the rules easemob presence is of users: "
+            + "give a file presence.csv of ts",
+          "p.csv:1: rows say which users are online; under the rules open devices are: give "
+            + "heartbeats",
+        ])
+      let world = try folder.write(
+        [
+          #"{"kind":"app","rules":"open"}"#,
+          #"{"kind":"user","id":"u","devices":[{"id":"p"}]}"#,
+        ], as: "s.ndjson")
+      let unknown = #"the user "u" has no device "default" in the settings"#
+      let found = FileChecker([beats, world]).problems.map { folder.short($0) }
+      #expect(found == (1...4).map { "p.ndjson:\($0): \(unknown)" })
+      #expect(FileChecker([beats]).problems.map { folder.short($0) } == [late])
+    }
+  }
+
   @Test func standardInputIsNamedOnce() throws {
     try Self.withFolder { folder in
       let path = try folder.write([Self.message("1", 1)], as: "m.ndjson")

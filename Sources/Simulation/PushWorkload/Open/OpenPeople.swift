@@ -159,7 +159,8 @@ extension Workload {
 
 extension WorkloadOptions {
   /// A level that lets mentions through and may name classes, by a draw.
-  func classLevel(_ level: NotificationLevel, _ key: @autoclosure () -> UInt64) -> NotificationLevel {
+  func classLevel(_ level: NotificationLevel, _ key: @autoclosure () -> UInt64) -> NotificationLevel
+  {
     guard hasOpenFacts, level == NotificationLevel(.mentions) else { return level }
     let key = key()
     guard Workload.share(key) < open.classLevelShare else { return level }
