@@ -114,8 +114,8 @@ import Testing
       let late = "p.ndjson:4: the instant is earlier than that of the heartbeat before"
       #expect(
         read(beats, .open) == [
-          "0 u default offline", "5 u default foreground", "left out: \(late)",
-          "5 u default background", "5 message m", "1 left out",
+          "0 u default offline", "5 u default foreground", "5 u default background",
+          "left out: \(late)", "5 message m", "1 left out",
         ])
       #expect(
         (read(beats, .easemob) + read(rows, .open)).map { $0.prefix { $0 != "," } } == [
