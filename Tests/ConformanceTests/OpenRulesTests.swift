@@ -91,6 +91,21 @@ import Testing
     #expect(fanout.decide(message).counts[Outcome(.push, .allowed, .user)] == 1)
   }
 
+  /// A later record replaces all of an earlier one, also where it has nothing in its place.
+  @Test func aLaterRecordHasNoKeywordsOfTheFirst() throws {
+    let lines = [
+      #"{"kind":"app","rules":"open","level":["keyword","sender"]}"#,
+      #"{"kind":"user","id":"u1","keywords":["deploy"],"importantSenders":["s"]}"#,
+      #"{"kind":"user","id":"u1"}"#, #"{"kind":"member","conversation":"g","user":"u1"}"#,
+    ]
+    let fanout = try SettingsLoader.loadFanout(
+      SettingsPaths(Array(lines.joined(separator: "\n").utf8)))
+    var message = Message(id: "m", conversation: "g", at: .zero, sender: "s")
+    message.text = "deploy"
+    #expect(fanout.decide(message).counts.pushCount == 0)
+    #expect(fanout.user("u1") == UserSettings())
+  }
+
   /// Settings that only open rules have are refused under others.
   @Test func otherRulesAreRefused() throws {
     var user = UserSettings()
@@ -118,7 +133,7 @@ import Testing
       let reader = try HeartbeatReader(beats, name: "presence.ndjson")
       do {
         while let beat = try reader.next() {
-          try fanout.update { (update) throws(FanoutError) in try update.setPresence(beat) }
+          if let (_, error) = fanout.setPresence([beat]).first { throw error }
         }
       } catch {
         refused = reader.lineNumber

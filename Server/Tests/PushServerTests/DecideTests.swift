@@ -175,6 +175,11 @@ import Testing
     #expect(try await pushes(at: 1_717_400_090_001) == #"{"message":"m","push":["u1"]}"# + "\n")
     #expect(
       try await pushes(at: 1_717_400_150_001) == #"{"message":"m","push":["u1","u2"]}"# + "\n")
+    let explained = try await server.post(
+      "/v1/explain",
+      #"{"user":"u1","message":{"id":"m","conversation":"g1","at":1717400090000}}"#,
+      ["Content-Type": "application/json"])
+    #expect(explained.text.contains(#""reason":"online""#), "\(explained.text)")
     let record = try await server.get("/v1/record?user=u1").text
     #expect(record.contains(#""state":"offline""#) || !record.contains("foreground"))
     #expect(try await server.get("/v1/events").text == before)

@@ -6,7 +6,8 @@ internal import Synchronization
 /// Renders by settings that change: a renderer for each of the last versions of an engine, so that
 /// who gets a push and what it says are of one commit.
 ///
-///     let (result, renderer) = live.decide({ fanout.decide(message) }, version: { $0.version })
+///     let (result, renderer) = live.decide(
+///       { fanout.decide(message) }, version: { $0.settingsVersion })
 ///
 /// A renderer that was taken does not change.
 public final class LiveRenderer: Sendable {
@@ -45,7 +46,7 @@ public final class LiveRenderer: Sendable {
   ///
   /// - Parameters:
   ///   - decide: decides on the engine's newest version.
-  ///   - version: the number of the version that a result was decided on.
+  ///   - version: the number of the version that changed settings last before a result was decided.
   public func decide<Result>(
     _ decide: () -> Result, version: (Result) -> UInt64
   ) -> (result: Result, renderer: ContentRenderer) {

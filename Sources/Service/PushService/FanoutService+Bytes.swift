@@ -122,7 +122,8 @@ extension FanoutService {
       let action = version.decision(message, for: user)?.outcome.action ?? .suppress
       return (action == .suppress ? [] : [(user, action)], renderer)
     }
-    let (result, renderer) = withRenderer({ engine.decide(message) }, version: { $0.version })
+    let (result, renderer) = withRenderer(
+      { engine.decide(message) }, version: { $0.settingsVersion })
     var recipients: [(user: Identifier, action: Action)] = []
     unsafe result.forEachRecipient(in: 0..<result.memberCount) { (_, id, code) -> Void in
       guard let action = Outcome(code: code)?.action, action != .suppress else { return }
@@ -228,16 +229,13 @@ extension FanoutService {
     if read.isEmpty, refused.isEmpty {
       throw FileProblem(file: reader.path, line: 1, problem: .isEmpty)
     }
-    let unread = refused.count
-    engine.update { update in
-      for (line, heartbeat) in read {
-        do throws(FanoutError) { try update.setPresence(heartbeat) } catch {
-          refused.append(FileProblem(file: reader.path, line: line, problem: .init(error)))
-        }
-      }
+    let unknown = engine.setPresence(read.map(\.heartbeat))
+    refused += unknown.map { position, error in
+      FileProblem(file: reader.path, line: read[position].line, problem: .init(error))
     }
-    let wrong = refused.count - unread
-    return (read.count - wrong, refused.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
+    return (
+      read.count - unknown.count, refused.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+    )
   }
 
   /// Reads the changes of a settings.ndjson without making them.

@@ -168,7 +168,8 @@ public final class FanoutService: Sendable {
   public func decide(
     _ message: Message, _ content: MessageContent = MessageContent()
   ) -> MessageDecision {
-    let (result, renderer) = withRenderer({ engine.decide(message) }, version: { $0.version })
+    let (result, renderer) = withRenderer(
+      { engine.decide(message) }, version: { $0.settingsVersion })
     return MessageDecision(message, content, result, renderer)
   }
 
@@ -180,7 +181,7 @@ public final class FanoutService: Sendable {
   ) -> [MessageDecision] {
     guard !messages.isEmpty else { return [] }
     let (results, renderer) = withRenderer(
-      { engine.decide(messages.map(\.message)) }, version: { $0[0].version })
+      { engine.decide(messages.map(\.message)) }, version: { $0[0].settingsVersion })
     return zip(messages, results).map {
       MessageDecision($0.message, $0.content, $1, renderer)
     }
@@ -212,7 +213,8 @@ public final class FanoutService: Sendable {
 
   /// The engine's current version, and the renderer of it.
   func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
-    let (version, renderer) = withRenderer({ engine.currentVersion }, version: { $0.number })
+    let (version, renderer) = withRenderer(
+      { engine.currentVersion }, version: { $0.settingsVersion })
     return (version, renderer)
   }
 

@@ -114,15 +114,11 @@ import Testing
       }
       try fanout.update { (update) throws(FanoutError) in
         for change in changes { try change.apply(to: &update) }
-        for (heartbeat, isKnown) in heartbeats {
-          do throws(FanoutError) {
-            try update.setPresence(heartbeat)
-            #expect(isKnown, "seed \(seed): \(heartbeat)")
-          } catch {
-            #expect(!isKnown, "seed \(seed): \(error)")
-          }
-        }
       }
+      let before = fanout.settingsVersion
+      let refused = fanout.setPresence(heartbeats.map(\.0)).map(\.position)
+      #expect(refused == heartbeats.indices.filter { !heartbeats[$0].isKnown }, "seed \(seed)")
+      #expect(fanout.settingsVersion == before && fanout.version == before + 1)
       timeline.follow(fanout.currentVersion)
       let settings = told.settings(model)
       #expect(model.disagreement(with: fanout) == nil, "seed \(seed), step \(step)")
@@ -169,7 +165,7 @@ import Testing
     let fanout = try Fanout(settings, threads: 1)
     let beat = Heartbeat(
       user: "u", device: "default", state: .foreground, seenAt: Instant(milliseconds: 5))
-    try fanout.update { (update) throws(FanoutError) in try update.setPresence(beat) }
+    #expect(fanout.setPresence([beat]).isEmpty)
     let records = fanout.currentVersion.records(of: "u", in: "c")
     guard case .user(_, let told)? = records.dropFirst().first else {
       Issue.record("no user in \(records)")
@@ -188,15 +184,13 @@ import Testing
     settings.setMember("u", of: "c")
     let fanout = try Fanout(settings, threads: 1)
     let beat = Heartbeat(user: "u", device: "default", state: .foreground, seenAt: nil)
-    try fanout.update { (update) throws(FanoutError) in try update.setPresence(beat) }
+    #expect(fanout.setPresence([beat]).isEmpty)
     let message = Message(id: "m", conversation: "c", at: .zero)
     #expect(fanout.decide(message).counts.pushCount == 0)
     try fanout.update { (update) throws(FanoutError) in
       try update.setApp(AppSettings(rules: rules))
     }
     #expect(fanout.decide(message).counts.pushCount == 1)
-    #expect(throws: FanoutError.noHeartbeats(rules)) {
-      try fanout.update { (update) throws(FanoutError) in try update.setPresence(beat) }
-    }
+    #expect(fanout.setPresence([beat]).map(\.error) == [.noHeartbeats(rules)])
   }
 }

@@ -126,17 +126,12 @@ final class HeartbeatWorld: Sendable {
   private func send(_ count: Int) {
     let first = next.wrappingAdd(count, ordering: .relaxed).oldValue
     let seenAt = instant
-    fanout.update { update in
-      for number in first..<first + count {
-        let user = BenchWorld.userID(number &* 7919 % userCount)
-        let heartbeat = Heartbeat(
-          user: user, device: number % 5 == 0 ? "laptop" : "phone", state: .foreground,
-          seenAt: seenAt)
-        do throws(FanoutError) { try update.setPresence(heartbeat) } catch {
-          fatalError("\(error)")
-        }
-      }
+    let heartbeats = (first..<first + count).map { number in
+      Heartbeat(
+        user: BenchWorld.userID(number &* 7919 % userCount),
+        device: number % 5 == 0 ? "laptop" : "phone", state: .foreground, seenAt: seenAt)
     }
+    require(fanout.setPresence(heartbeats).isEmpty, "a heartbeat is refused")
   }
 
   /// Microseconds of one of so many heartbeats, which come in so many seconds.

@@ -202,6 +202,7 @@ extension TableWriter {
       if tables.schedules[user] != schedule { tables.schedules.set(user, schedule, store) }
       if packed.hasMute { tables.userMutes.set(UInt64(user), users.mute(at: row), store) }
       tables.devices.reset(index, store)
+      if before.isDeclared { try setNames(UserSettings(), of: index) }
     }
     return newCount
   }

@@ -62,7 +62,7 @@ public final class Fanout: Sendable {
     epoch = UInt64.random(in: 1 ... .max)
     publisher = VersionPublisher(
       EngineVersion(
-        writer, number: 1, epoch: epoch, generation: generation, memberships,
+        writer, number: 1, settingsVersion: 1, epoch: epoch, generation: generation, memberships,
         reclaimer))
     cache = ConversationCache(
       byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1,
@@ -144,6 +144,10 @@ public final class Fanout: Sendable {
 
   /// The number of the current version: 1, and one more for each update.
   public var version: UInt64 { publisher.load().number }
+
+  /// The number of the last version that changed settings: one that only heartbeats made has the
+  /// settings of this one.
+  public var settingsVersion: UInt64 { publisher.load().settingsVersion }
 
   var current: EngineVersion { publisher.load() }
 
@@ -240,14 +244,46 @@ public final class Fanout: Sendable {
   public func update<Value, Failure: Error>(
     _ body: (inout FanoutUpdate) throws(Failure) -> Value
   ) throws(Failure) -> Value {
+    try update(isOfSettings: true, body)
+  }
+
+  /// Notes what heartbeats say of known devices, by open rules (O-30), and publishes the next version.
+  ///
+  /// Presence is no setting: ``user(_:)``, snapshots and next changes have what is set. It ends with
+  /// its user's device, or when the state or `seenAt` of that device is set anew.
+  ///
+  /// - Returns: the positions of those without effect, and why: ``FanoutError/unknownUser(_:)``,
+  ///   ``FanoutError/unknownDevice(_:of:)`` or ``FanoutError/noHeartbeats(_:)``.
+  /// - Complexity: O(devices) for each, O(memberships) where conversations are kept, and some
+  ///   microseconds to publish: give many at once.
+  @discardableResult
+  public func setPresence(
+    _ heartbeats: [Heartbeat]
+  ) -> [(position: Int, error: FanoutError)] {
+    update(isOfSettings: false) { update in
+      var refused: [(position: Int, error: FanoutError)] = []
+      for (position, heartbeat) in heartbeats.enumerated() {
+        do throws(FanoutError) { try update.setPresence(heartbeat) } catch {
+          refused.append((position, error))
+        }
+      }
+      return refused
+    }
+  }
+
+  private func update<Value, Failure: Error>(
+    isOfSettings: Bool, _ body: (inout FanoutUpdate) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
     let outcome = writerLock.withLock { _ -> Result<Value, Failure> in
       let writer = unsafe self.writer
       var update = FanoutUpdate(writer)
       do throws(Failure) {
         let value = try body(&update)
-        let number = publisher.load().number + 1
+        let before = publisher.load()
+        let number = before.number + 1
         update.finish(cache, memberships, number: number, threads: threads)
-        publish(writer, number: number)
+        publish(
+          writer, number: number, settingsVersion: isOfSettings ? number : before.settingsVersion)
         return .success(value)
       } catch {
         let last = publisher.load()
@@ -286,13 +322,13 @@ public final class Fanout: Sendable {
     }
   }
 
-  private func publish(_ writer: TableWriter, number: UInt64) {
+  private func publish(_ writer: TableWriter, number: UInt64, settingsVersion: UInt64) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: writer.store.commit())
     publisher.store(
       EngineVersion(
-        writer, number: number, epoch: epoch, generation: generation,
-        memberships, reclaimer))
+        writer, number: number, settingsVersion: settingsVersion, epoch: epoch,
+        generation: generation, memberships, reclaimer))
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 

@@ -50,15 +50,8 @@ public import PushModel
     users.insert(user)
   }
 
-  /// Notes what a heartbeat says of a known device, by open rules (O-30).
-  ///
-  /// Presence is no setting: `Fanout.user(_:)`, snapshots and next changes have what is set. It
-  /// ends with its user's device, or when the state or `seenAt` of that device is set anew.
-  ///
-  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownDevice(_:of:)`` or
-  ///   ``FanoutError/noHeartbeats(_:)``; the update may go on without the heartbeat.
-  /// - Complexity: O(devices) now; O(memberships) when the update is published.
-  public mutating func setPresence(_ heartbeat: Heartbeat) throws(FanoutError) {
+  /// - Throws: as `Fanout.setPresence(_:)` says; the update may go on without the heartbeat.
+  mutating func setPresence(_ heartbeat: Heartbeat) throws(FanoutError) {
     guard let user = writer.tables.userIDs.index(of: heartbeat.user) else {
       throw .unknownUser(heartbeat.user)
     }

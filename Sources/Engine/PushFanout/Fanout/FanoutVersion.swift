@@ -8,6 +8,9 @@ public struct FanoutVersion: Sendable {
   /// The number of the update that published it, from 1.
   public var number: UInt64 { engineVersion.number }
 
+  /// As ``Fanout/settingsVersion``, of this version.
+  public var settingsVersion: UInt64 { engineVersion.settingsVersion }
+
   /// As `Fanout.decision`, on this version.
   public func decision(_ message: Message, for user: Identifier) -> Decision? {
     engineVersion.tables.userIDs.index(of: user)

@@ -79,6 +79,9 @@ public struct FanoutResult: Sendable {
   /// The number of the version that it was decided on; 0 for an empty result.
   public var version: UInt64 { engineVersion?.number ?? 0 }
 
+  /// `Fanout.settingsVersion` of that version.
+  public var settingsVersion: UInt64 { engineVersion?.settingsVersion ?? 0 }
+
   // MARK: Counts
 
   /// The number of recipients by outcome.

@@ -7,6 +7,8 @@ final class EngineVersion: @unchecked Sendable {
   let log: SettingsLog
   /// The update's number.
   let number: UInt64
+  /// The number of the last update that was not of heartbeats.
+  let settingsVersion: UInt64
   let epoch: UInt64
   /// The newest generation of pages that it reads.
   let generation: UInt64
@@ -19,13 +21,15 @@ final class EngineVersion: @unchecked Sendable {
   private let base: EngineVersion?
 
   init(
-    _ writer: TableWriter, number: UInt64, epoch: UInt64, generation: UInt64,
+    _ writer: TableWriter, number: UInt64, settingsVersion: UInt64, epoch: UInt64,
+    generation: UInt64,
     _ memberships: Memberships, _ reclaimer: PageReclaimer
   ) {
     tables = Tables(copying: writer.tables)
     deviceReader = tables.deviceReader
     log = writer.log
     self.number = number
+    self.settingsVersion = settingsVersion
     self.epoch = epoch
     self.generation = generation
     self.memberships = memberships
@@ -39,6 +43,7 @@ final class EngineVersion: @unchecked Sendable {
     deviceReader = base.deviceReader
     log = base.log
     number = base.number
+    settingsVersion = base.settingsVersion
     epoch = base.epoch
     generation = base.generation
     memberships = base.memberships

@@ -96,9 +96,7 @@ struct HeartbeatsAhead {
   /// - Returns: whether there were any.
   mutating func apply(to fanout: Fanout) throws(FileProblem.Problem) -> Bool {
     if heartbeats.isEmpty { return false }
-    try fanout.change { (update) throws(FanoutError) in
-      for heartbeat in heartbeats { try update.setPresence(heartbeat) }
-    }
+    if let (_, error) = fanout.setPresence(heartbeats).first { throw .init(error) }
     heartbeats.removeAll(keepingCapacity: true)
     return true
   }

@@ -95,7 +95,7 @@ final class Committer: Sendable {
         try apply(steps)
       }
       if let fanout, !steps.isEmpty {
-        try follow(steps, fanout.version)
+        try follow(steps, fanout.settingsVersion)
       }
       feedNotifier.notify(last.sequence)
       keeper?.note(isLarge: steps.contains { $0.isLarge })

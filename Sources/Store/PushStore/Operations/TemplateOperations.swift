@@ -75,7 +75,7 @@ extension SettingsStore {
         ?? reader.read { queries in
           let made = LiveRenderer(
             try queries.rules(), try queries.templates(), try queries.contentDirectory(),
-            version: fanout.version)
+            version: fanout.settingsVersion)
           content.renderer = made
           return made
         }
