@@ -16,7 +16,9 @@ extension Workload {
 
   /// The role that a message mentions.
   func role(of message: WorkloadMessage, number: Int) -> String? {
-    guard options.hasOpenFacts, rooms.size(of: message.room) >= Self.threadedRoom else { return nil }
+    guard options.hasOpenFacts, Self.roleRooms.contains(rooms.size(of: message.room)) else {
+      return nil
+    }
     var draws = Draws(options.seed, .role, UInt64(number))
     guard draws.isBelow(options.open.roleMentionShare) else { return nil }
     return Self.roles[draws.rank(of: Self.roles.count)]
