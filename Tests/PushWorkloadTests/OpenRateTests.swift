@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func messages() {
-    var (large, roles, inThreads, words) = (0, 0, 0, 0)
+    var (large, middle, roles, inThreads, words) = (0, 0, 0, 0, 0)
     var number = 0
     var allReplies = true
     Self.world.forEachMessage(threads: 2) { message in
@@ -83,13 +83,15 @@ import Testing
       let value = Self.world.message(message, number: number)
       if value.text?.contains("OPS-") ?? false { words += 1 }
       if value.replyToUser != message.replyTo.map(Workload.userID) { allReplies = false }
-      guard Self.world.size(ofRoom: message.room) >= 20 else { return }
-      large += 1
+      let size = Self.world.size(ofRoom: message.room)
       if value.mentionsRoles != nil { roles += 1 }
+      if 20..<1000 ~= size { middle += 1 }
+      guard size >= 20 else { return }
+      large += 1
       if value.conversation != Workload.roomID(message.room) { inThreads += 1 }
     }
     #expect(allReplies)
-    #expect(isChance(roles, of: large, 0.01), "\(roles) of \(large)")
+    #expect(isChance(roles, of: middle, 0.01), "\(roles) of \(middle)")
     #expect(isChance(words, of: number, 0.1 * 0.3), "\(words) of \(number)")
     // The messages of ten minutes are together.
     let share = Double(inThreads) / Double(large)

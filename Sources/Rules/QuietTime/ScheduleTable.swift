@@ -173,6 +173,13 @@ public struct ScheduleTable: Sendable {
     schedules[Int(index)]?.level(at: utcSeconds)
   }
 
+  /// The same, and whether the quiet hours are the app's.
+  public func quiet(
+    _ index: UInt32, at utcSeconds: Int64
+  ) -> (level: NotificationLevel, areApps: Bool)? {
+    level(index, at: utcSeconds).map { ($0, areApps(index)) }
+  }
+
   /// The index of settings, which they get now if they have none.
   ///
   /// - Throws: ``ZoneDataError`` for a zone that they name, but for one that the system does not have

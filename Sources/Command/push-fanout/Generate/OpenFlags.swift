@@ -28,7 +28,7 @@ struct OpenFlags: ParsableArguments {
   var importantShare: Double?
 
   @Option(
-    help: shareHelp("Messages that mention a role, in rooms of at least 20 members.", "0.01"))
+    help: shareHelp("Messages that mention a role, in rooms of 20 to 999 members.", "0.01"))
   var roleMentionShare: Double?
 
   @Option(

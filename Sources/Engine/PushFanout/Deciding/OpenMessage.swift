@@ -11,7 +11,9 @@ final class OpenMessage: Sendable {
   private let roles: Set<UInt32>
   /// The sender's and the keywords' names, where anyone has them.
   private let sender: UInt32?
-  private let keywords: Set<UInt32>
+  private let keywords: NameSet
+  /// How many members ahead names are prefetched.
+  private static let ahead = 16
 
   init(_ message: borrowing Message, _ tables: borrowing Tables) {
     messageClass = OpenMessageClass(
@@ -20,13 +22,13 @@ final class OpenMessage: Sendable {
     mentioned = Set((message.mentions ?? []).compactMap { users.index(of: $0) })
     sender = hasNames ? message.sender.flatMap { names.index(of: $0) } : nil
     guard message.hasRareFields else {
-      (repliedTo, roles, keywords) = (nil, [], [])
+      (repliedTo, roles, keywords) = (nil, [], NameSet([]))
       return
     }
     repliedTo = message.replyToUser.flatMap { users.index(of: $0) }
     roles = message.mentionsRoles.map { tables.policies.members(withRoles: $0) } ?? []
     let text = hasNames ? message.text : nil
-    keywords = text.map { tables.keywords(in: $0) } ?? []
+    keywords = NameSet(text.map { tables.keywords(in: $0) } ?? [])
   }
 
   /// The classes for a user, but those of the conversation; nil if the user blocks the sender.
@@ -37,15 +39,11 @@ final class OpenMessage: Sendable {
     if mentioned.contains(user) { classes.insert(.mentionsMe) }
     if repliedTo == user { classes.insert(.reply) }
     if !roles.isEmpty, roles.contains(record.policyIndex) { classes.insert(.role) }
-    guard sender != nil || !keywords.isEmpty, let list = tables.nameLists.list(of: user) else {
-      return classes
+    guard sender != nil || !keywords.isEmpty else { return classes }
+    guard let own = tables.nameLists.classes(for: user, keywords: keywords, sender: sender) else {
+      return nil
     }
-    if let sender {
-      if list.blocked.contains(sender) { return nil }
-      if list.important.contains(sender) { classes.insert(.sender) }
-    }
-    if list.keywords.contains(where: { keywords.contains($0.tokens) }) { classes.insert(.keyword) }
-    return classes
+    return classes.union(own)
   }
 
   /// Calls `body` with the rank of each member for whom the message may have other classes than for
@@ -67,19 +65,24 @@ final class OpenMessage: Sendable {
         rank += 1
       }
     }
-    var names = Array(keywords)
+    var names = Array(keywords.all)
     if let sender { names.append(sender) }
-    var left = Int(row.count)
-    for index in names {
-      tables.nameLists.forEachHolder(of: index) { user in
-        name(user)
-        left -= 1
-        return left > 0
+    // Looking for a holder among the members takes about as long as reading four members' names.
+    let limit = Int(row.count) / 4 + 1
+    if tables.nameLists.holderCount(of: names, limit: limit) < limit {
+      for index in names {
+        tables.nameLists.forEachHolder(of: index) { user in
+          name(user)
+          return true
+        }
       }
+      return
     }
-    if left > 0 { return }
+    let (first, last) = (Int(row.start), row.range.upperBound - 1)
     tables.memberUsers.forEachChunkElement(row.range) { rank, user in
-      if tables.nameLists.has(user) { body(rank) }
+      tables.nameLists.prefetch(tables.memberUsers[min(first + rank + Self.ahead, last)])
+      let classes = tables.nameLists.classes(for: user, keywords: keywords, sender: sender)
+      if classes != [] { body(rank) }
     }
   }
 }

@@ -42,7 +42,6 @@ struct NameLists {
   }
 
   var isEmpty: Bool { starts.count == 0 }
-  func has(_ user: UInt32) -> Bool { starts[UInt64(user)] != nil }
 
   /// The names of a user's list.
   struct List {
@@ -70,6 +69,48 @@ struct NameLists {
     list.important = (0..<head.important).map { _ in next() }
     list.blocked = (0..<head.blocked).map { _ in next() }
     return list
+  }
+
+  /// Prefetches where the list of a user begins.
+  func prefetch(_ user: UInt32) { starts.prefetch(UInt64(user)) }
+
+  /// The classes that a message has for a user by its keywords and its sender (O-1).
+  ///
+  /// - Returns: nil if the user blocks the sender.
+  func classes(
+    for user: UInt32, keywords: borrowing NameSet, sender: UInt32?
+  ) -> MessageClasses? {
+    guard let start = starts[UInt64(user)] else { return [] }
+    let head = head(at: Int(start))
+    var index = Int(start) + Head.size
+    var classes: MessageClasses = []
+    if !keywords.isEmpty {
+      for keyword in 0..<head.keywords where keywords.contains(names[index + 2 * keyword + 1]) {
+        classes.insert(.keyword)
+        break
+      }
+    }
+    guard let sender else { return classes }
+    index += 2 * head.keywords
+    for other in 0..<head.important where names[index + other] == sender {
+      classes.insert(.sender)
+      break
+    }
+    index += head.important
+    for other in 0..<head.blocked where names[index + other] == sender { return nil }
+    return classes
+  }
+
+  /// How many holders names have, or had, together; counted up to a limit.
+  func holderCount(of names: [UInt32], limit: Int) -> Int {
+    var count = 0
+    for name in names {
+      forEachHolder(of: name) { _ in
+        count += 1
+        return count < limit
+      }
+    }
+    return count
   }
 
   /// - Returns: false if there are too many names.
@@ -131,5 +172,25 @@ struct NameLists {
   /// Whether holders come after those before them.
   func areRight(holders range: Range<Int>) -> Bool {
     range.allSatisfy { holders[$0].before <= $0 }
+  }
+}
+
+/// Names of which most others are told apart without hashing.
+struct NameSet {
+  private let names: Set<UInt32>
+  /// A bit for the names with the same lowest bits.
+  private var filter = InlineArray<16, UInt64>(repeating: 0)
+
+  init(_ names: Set<UInt32>) {
+    self.names = names
+    for name in names { filter[Int(name >> 6 & 15)] |= 1 << UInt64(name & 63) }
+  }
+
+  var isEmpty: Bool { names.isEmpty }
+  var all: Set<UInt32> { names }
+
+  @inline(__always)
+  func contains(_ name: UInt32) -> Bool {
+    filter[Int(name >> 6 & 15)] & 1 << UInt64(name & 63) != 0 && names.contains(name)
   }
 }

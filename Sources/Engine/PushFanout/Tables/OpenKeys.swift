@@ -59,9 +59,9 @@ extension Tables {
 
   /// The windows that a user is inside; nil for none.
   func openQuiet(of user: UInt32, at now: Int64) -> OpenQuiet? {
-    let schedule = schedules[Int(user)]
-    return scheduleTable.level(schedule, at: now / 1000).map {
-      OpenQuiet($0, areApps: scheduleTable.areApps(schedule))
+    // One call, as each copies the table with its references.
+    scheduleTable.quiet(schedules[Int(user)], at: now / 1000).map {
+      OpenQuiet($0.level, areApps: $0.areApps)
     }
   }
 }

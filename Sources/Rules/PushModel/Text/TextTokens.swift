@@ -6,9 +6,18 @@ public struct TextTokens: Sendable, Hashable {
   /// How many bytes of a message's text are looked at (O-20).
   public static let textLimit = 65_536
 
-  /// The characters of each token: the letters, and the marks that follow each other in the order
-  /// of their code points.
-  public private(set) var tokens: [[UInt32]] = []
+  /// The characters of all tokens, one token after the other: the letters, and the marks that follow
+  /// each other in the order of their code points.
+  package private(set) var characters: [UInt32] = []
+  /// Where each token ends among ``characters``.
+  package private(set) var ends: [Int] = []
+
+  /// The characters of each token.
+  public var tokens: [[UInt32]] { ends.indices.map { Array(self[$0]) } }
+
+  private subscript(token: Int) -> ArraySlice<UInt32> {
+    characters[(token == 0 ? 0 : ends[token - 1])..<ends[token]]
+  }
 
   /// The tokens of a text.
   ///
@@ -17,7 +26,7 @@ public struct TextTokens: Sendable, Hashable {
     var reader = Reader()
     for scalar in text.unicodeScalars { reader.read(scalar.value) }
     reader.close()
-    tokens = reader.tokens
+    (characters, ends) = (reader.characters, reader.ends)
   }
 
   /// The tokens of a message's text, of which the first ``textLimit`` bytes are looked at, less a
@@ -36,17 +45,19 @@ public struct TextTokens: Sendable, Hashable {
   ///
   /// - Complexity: O(tokens of both) for most texts.
   public func contains(_ keyword: TextTokens) -> Bool {
-    let (length, count) = (keyword.tokens.count, tokens.count)
+    let (length, count) = (keyword.ends.count, ends.count)
     guard 0 < length, length <= count else { return false }
     return (0...(count - length)).contains { start in
-      (0..<length).allSatisfy { tokens[start + $0] == keyword.tokens[$0] }
+      (0..<length).allSatisfy { self[start + $0] == keyword[$0] }
     }
   }
 
   private struct Reader {
     private let table = CharacterTable.shared
-    var tokens: [[UInt32]] = []
-    private var token: [UInt32] = []
+    var characters: [UInt32] = []
+    var ends: [Int] = []
+    /// Where the open token begins.
+    private var start = 0
     private var beganWithRun = false
     /// How many marks at the end of the open token follow each other.
     private var marks = 0
@@ -72,15 +83,15 @@ public struct TextTokens: Sendable, Hashable {
     private mutating func add(_ character: UInt32) {
       switch table.kind(of: character) {
       case .run:
-        if token.isEmpty || !beganWithRun { begin(isRun: true) }
+        if !isOpen || !beganWithRun { begin(isRun: true) }
         sortMarks()
-        token.append(character)
+        characters.append(character)
       case .alone:
         begin(isRun: false)
-        token.append(character)
+        characters.append(character)
       case .mark:
-        if token.isEmpty { break }
-        token.append(character)
+        if !isOpen { break }
+        characters.append(character)
         marks += 1
       case .separator, .dropped, .folded: close()
       }
@@ -93,12 +104,14 @@ public struct TextTokens: Sendable, Hashable {
 
     mutating func close() {
       sortMarks()
-      if !token.isEmpty { tokens.append(token) }
-      token = []
+      if isOpen { ends.append(characters.count) }
+      start = characters.count
     }
 
+    private var isOpen: Bool { start < characters.count }
+
     private mutating func sortMarks() {
-      if marks > 1 { token[(token.count - marks)...].sort() }
+      if marks > 1 { characters[(characters.count - marks)...].sort() }
       marks = 0
     }
   }

@@ -16,7 +16,7 @@ extension Workload {
 
   /// The role that a message mentions.
   func role(of message: WorkloadMessage, number: Int) -> String? {
-    guard options.hasOpenFacts, rooms.size(of: message.room) >= Self.threadedRoom else {
+    guard options.hasOpenFacts, Self.roleRooms.contains(rooms.size(of: message.room)) else {
       return nil
     }
     var draws = Draws(options.seed, .role, UInt64(number))

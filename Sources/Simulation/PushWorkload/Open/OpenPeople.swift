@@ -44,11 +44,12 @@ extension Workload {
     }
     var important = Draws(options.seed, .contact, UInt64(user))
     if important.isBelow(open.importantSenderShare) {
-      drawn.importantSenders = contacts(of: user, atMost: Self.mostImportant, &important)
+      drawn.importantSenders = contacts(
+        of: user, zone: zone, atMost: Self.mostImportant, &important)
     }
     var blocked = Draws(options.seed, .contact, UInt64(user), 1)
     if blocked.isBelow(open.blockedSenderShare) {
-      drawn.blockedSenders = contacts(of: user, atMost: Self.mostBlocked, &blocked)
+      drawn.blockedSenders = contacts(of: user, zone: zone, atMost: Self.mostBlocked, &blocked)
         .filter { !drawn.importantSenders.contains($0) }
     }
     var mute = Draws(options.seed, .mute, UInt64(user))
@@ -61,15 +62,17 @@ extension Workload {
     return drawn
   }
 
-  /// People who write much, in rooms where much is written: whom somebody knows of.
-  private func contacts(of user: Int, atMost limit: Int, _ draws: inout Draws) -> [Int] {
-    guard roomCount > 0 else { return [] }
+  /// People of the user's zone who are in many rooms, where there are any, each as often.
+  private func contacts(
+    of user: Int, zone: Int, atMost limit: Int, _ draws: inout Draws
+  ) -> [Int] {
+    let group = zones.groups[0]
+    let range = group.range(ofZone: zone)
+    let people = range.isEmpty ? 0..<group.count : range
     var found: [Int] = []
     for _ in 0..<1 + Int(draws.below(UInt64(limit))) {
-      let (room, size) = rooms.room(atActivity: draws.below(rooms.totalActivity))
-      let members = RoomMembers(room: room, size: size, self)
-      let rank = rank(draws.share(), of: rooms.posterCount(size: size))
-      let contact = members.user(atRank: rank)
+      let index = people.lowerBound + Int(draws.below(UInt64(people.count)))
+      let contact = group.firstUser + group.order[index]
       if contact != user, !found.contains(contact) { found.append(contact) }
     }
     return found
@@ -93,8 +96,10 @@ extension Workload {
 
   // MARK: Threads
 
-  /// Rooms of this size have threads, and mention roles.
+  /// Rooms of this size have threads.
   static let threadedRoom = 20
+  /// Rooms of these sizes mention roles: in larger ones few may call many.
+  static let roleRooms = 20..<1000
   private static let membersOfAThread = 50
   private static let mostThreads = 20
   private static let mostFollowers = 200

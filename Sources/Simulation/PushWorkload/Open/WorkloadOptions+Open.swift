@@ -21,7 +21,7 @@ extension WorkloadOptions {
     public var roleShare = 0.1
     /// The share of the memberships, and of the threads that somebody follows, that are important.
     public var importantShare = 0.03
-    /// The share of the messages that mention a role, in rooms of at least 20 members.
+    /// The share of the messages that mention a role, in rooms of 20 to 999 members.
     public var roleMentionShare = 0.01
     /// The share of the messages that are in threads, in rooms of at least 20 members; 0 for no
     /// threads.

@@ -1,4 +1,3 @@
-internal import Algorithms
 internal import PushModel
 
 extension MessagePlan {
@@ -36,23 +35,25 @@ extension Decider {
     _ result: inout FanoutResult
   ) {
     let storage = result.storage
-    var states: [(rank: Int, state: UInt8)] = []
-    for index in 0..<count {
-      states.append(unsafe (Int(storage.ranks[index]), storage.states[index]))
-    }
-    if unsafe storage.histogram[Int(OpenStates.others)] > 0,
-      let all = unsafe result.memberStates()
-    {
-      for rank in 0..<result.memberCount
-      where unsafe all[rank] == OpenStates.others && rank != result.sender {
-        states.append((rank, OpenStates.others))
-      }
-      states = states.sorted { $0.rank < $1.rank }.uniqued { $0.rank }.map { $0 }
-    }
-    let resolver = MemberResolver(version)
-    for (rank, state) in states {
-      let code = resolver.openCode(ofRank: rank, message, target, at: result.instant)
+    let (resolver, now, sender) = (MemberResolver(version), result.instant, result.sender)
+    func add(_ rank: Int, _ state: UInt8) {
+      let code = resolver.openCode(ofRank: rank, message, target, at: now)
       storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
+    }
+    guard unsafe storage.histogram[Int(OpenStates.others)] > 0,
+      let all = unsafe result.memberStates()
+    else {
+      for index in 0..<count { unsafe add(Int(storage.ranks[index]), storage.states[index]) }
+      return
+    }
+    var next = 0
+    for rank in 0..<result.memberCount where rank != sender {
+      if unsafe next < count && Int(storage.ranks[next]) == rank {
+        unsafe add(rank, storage.states[next])
+        next += 1
+      } else if unsafe all[rank] == OpenStates.others {
+        add(rank, OpenStates.others)
+      }
     }
   }
 }

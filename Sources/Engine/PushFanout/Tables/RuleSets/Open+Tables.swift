@@ -67,12 +67,20 @@ struct TokenText {
   private var starts: [Int] = []
 
   init(_ tokens: TextTokens) {
-    for token in tokens.tokens {
+    bytes.reserveCapacity(tokens.characters.count * 2 + tokens.ends.count)
+    starts.reserveCapacity(tokens.ends.count)
+    var first = 0
+    for end in tokens.ends {
       if !starts.isEmpty { bytes.append(Self.separator) }
       starts.append(bytes.count)
-      for character in token {
-        if let scalar = Unicode.Scalar(character) { bytes.append(contentsOf: UTF8.encode(scalar)!) }
+      for character in tokens.characters[first..<end] {
+        if character < 0x80 {
+          bytes.append(UInt8(truncatingIfNeeded: character))
+        } else if let scalar = Unicode.Scalar(character) {
+          bytes.append(contentsOf: UTF8.encode(scalar)!)
+        }
       }
+      first = end
     }
   }
 
