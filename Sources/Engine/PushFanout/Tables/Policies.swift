@@ -66,7 +66,6 @@ struct Policies: Sendable {
 
   /// The number of the policy of settings; nil if they have no more than a vendor's level.
   mutating func insert(_ user: borrowing UserSettings) -> UInt32? {
-    if user.level.isOfVendor, !user.hasOpenFields { return nil }
     if user.level.isOfVendor, user.mutedAllow.isEmpty, user.allowForce { return nil }
     hasOpen = true
     return insert(
@@ -74,7 +73,6 @@ struct Policies: Sendable {
   }
 
   mutating func insert(_ member: borrowing MemberSettings) -> UInt32? {
-    if member.level.isOfVendor, !member.hasRareFields { return nil }
     let (level, _, isImportant, isFollowing, _, channels, roles) = member.fields
     let hasOpen = !level.isOfVendor || isImportant || isFollowing != nil || !roles.isEmpty
     if !hasOpen && channels.isEmpty { return nil }

@@ -172,13 +172,14 @@ internal import QuietTime
     let before = (row.kind, row.level)
     row.kind = UInt8(settings.kind.ordinal)
     row.level = settings.level.rawValue
-    if !settings.level.isOfVendor { tables.policies.hasOpen = true }
+    if !settings.level.isOfVendor { noteOpen() }
     try checkRules()
     row.parent =
       try settings.parent.map { (id) throws(FanoutError) in
         try intern(conversation: id) + 1
       } ?? 0
-    row.channels = tables.policies.insert(settings.channels)
+    row.channels =
+      settings.channels.isEmpty ? 0 : tables.ownRare().policies.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
     if (row.kind, row.level) != before { row.range.forEach { setKey($0, row) } }
@@ -199,7 +200,7 @@ internal import QuietTime
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
     var row = tables.conversations[Int(conversation)]
-    let policy = tables.policies.insert(member)
+    let policy = policy(of: member)
     try checkRules()
     let packed = PackedMember(member, policy).changed
     if packed.hasOverrides {
