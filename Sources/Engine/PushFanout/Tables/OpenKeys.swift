@@ -67,7 +67,9 @@ extension Tables {
 }
 
 /// Computes stored keys by open rules.
-struct OpenKeys {
+///
+/// A class, as ``StoredKeys`` by other rules have one word for it.
+final class OpenKeys: Sendable {
   private let users: [UserPolicy]
   private let traits: [MemberPolicy.Traits]
   private let app: AppSettings
