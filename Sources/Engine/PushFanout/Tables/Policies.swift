@@ -104,13 +104,15 @@ extension MemberRecord {
 }
 
 extension Tables {
+  @inline(__always)
   func settings(_ packed: PackedUser, _ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var user = packed.settings(quiet, mutedUntil: mutedUntil)
-    guard let index = packed.policy else { return user }
-    let policy = policies.users[index]
-    user.level = policy.level
-    user.mutedAllow = policy.mutedAllow
-    user.allowForce = policy.allowForce
+    if let index = packed.policy {
+      let policy = policies.users[index]
+      user.level = policy.level
+      user.mutedAllow = policy.mutedAllow
+      user.allowForce = policy.allowForce
+    }
     return user
   }
 

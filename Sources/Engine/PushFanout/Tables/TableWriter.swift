@@ -74,7 +74,7 @@ internal import QuietTime
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try setUserExceptDevices(user, settings)
     try setDevices(settings.devices, of: user)
-    try setNames(settings, of: user)
+    if settings.hasOpenFields || !tables.nameLists.isEmpty { try setNames(settings, of: user) }
     try checkRules()
   }
 
@@ -124,7 +124,9 @@ internal import QuietTime
   /// - Parameter devices: nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     let set = try devices.map(records)
-    if tables.devices.lists.toldPresence(of: user) == .asSet { return try write(set, of: user) }
+    if tables.devices.toldUsers == 0 || tables.devices.lists.toldPresence(of: user) == .asSet {
+      return try write(set, of: user)
+    }
     try write(try told(of: user, over: set), over: set, of: user)
   }
 

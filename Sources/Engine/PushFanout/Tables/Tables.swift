@@ -158,10 +158,12 @@ internal import QuietTime
   /// - Parameter asTold: whether devices are as heartbeats say, not as set.
   func user(_ user: UInt32, asTold: Bool = false) -> UserSettings {
     var settings = userExceptDevices(user)
-    let reader = deviceReader
-    let devices = asTold ? self.devices.lists.asTold(user) : self.devices.lists.asSet(user)
-    settings.devices = devices?.map(reader.device)
-    addNames(to: &settings, of: user)
+    if hasOwnDevices(user) {
+      let reader = deviceReader
+      let devices = asTold ? self.devices.lists.asTold(user) : self.devices.lists.asSet(user)
+      settings.devices = devices?.map(reader.device)
+    }
+    if !nameLists.isEmpty { addNames(to: &settings, of: user) }
     return settings
   }
 

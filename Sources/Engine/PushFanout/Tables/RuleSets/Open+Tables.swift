@@ -35,7 +35,6 @@ extension TableWriter {
 
   /// Sets a user's keywords and senders.
   func setNames(_ user: UserSettings, of index: UInt32) throws(FanoutError) {
-    if !user.hasOpenFields, tables.nameLists.isEmpty { return }
     let hasNames =
       !user.keywords.isEmpty || !user.importantSenders.isEmpty
       || !user.blockedSenders.isEmpty
