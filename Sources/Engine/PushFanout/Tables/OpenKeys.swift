@@ -74,6 +74,7 @@ final class OpenKeys: Sendable {
   private let traits: [MemberPolicy.Traits]
   private let app: AppSettings
 
+  @inline(never)
   init(_ tables: borrowing Tables) {
     users = tables.policies.users.values
     traits = tables.policies.traits

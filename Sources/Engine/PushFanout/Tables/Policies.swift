@@ -117,15 +117,12 @@ extension Tables {
   }
 
   func member(_ record: MemberRecord) -> MemberSettings {
-    var member = MemberSettings(
-      level: .unset, mutedUntil: Instant(milliseconds: record.mutedUntil),
-      since: Instant(milliseconds: record.since))
     let packed = record.packed
-    if !packed.hasPolicy, let level = NotificationLevel(vendorCode: packed.level) {
-      member.level = level
-      return member
-    }
-    policies.members[record.policyIndex].apply(to: &member)
+    let level = packed.hasPolicy ? nil : NotificationLevel(vendorCode: packed.level)
+    var member = MemberSettings(
+      level: level ?? .unset, mutedUntil: Instant(milliseconds: record.mutedUntil),
+      since: Instant(milliseconds: record.since))
+    if level == nil { policies.members[record.policyIndex].apply(to: &member) }
     return member
   }
 }
