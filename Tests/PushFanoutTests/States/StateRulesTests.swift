@@ -120,10 +120,10 @@ import Testing
     _ outcome: (UserClass, MemberClass, Int) -> Outcome
   ) -> String? {
     if rules.tables.stateCount > 255 { return "\(rules.tables.stateCount) states" }
-    let states = pairs.map { rules.tables.state($0, $1) }
+    let states = pairs.map { rules.state($0, $1) }
     if states.contains(StateRules.absent) { return "a member is taken for nobody" }
     if Set(states).count != rules.tables.stateCount - 1 { return "states that nobody is in" }
-    let absent = UserClass.all.map { rules.tables.state($0, .absent) }
+    let absent = UserClass.all.map { rules.state($0, .absent) }
     if Set(absent) != [StateRules.absent] { return "somebody absent has a state" }
     for messageClass in classes {
       let codes = unsafe rules.tables.codes(messageClass)

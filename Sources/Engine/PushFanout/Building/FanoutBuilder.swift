@@ -157,7 +157,7 @@ public import QuietTime
     _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try checkRoom()
-    let policy = writer.tables.policies.insert(member)
+    let policy = writer.policy(of: member)
     let packed = PackedMember(member, policy)
     append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
     appendOverrides(

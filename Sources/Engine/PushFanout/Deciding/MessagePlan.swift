@@ -15,6 +15,7 @@ struct MessagePlan {
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
 
+  @inline(__always)
   init(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables

@@ -107,7 +107,6 @@ extension MentionedUsers {
       ids = message.mentions ?? []
       return
     }
-    guard message.hasRareFields else { return }
     if case .absent = message.ext.atList {
       if options.atListLegacyAPNsExt { add(message.ext.legacyAtList, options) }
     } else {

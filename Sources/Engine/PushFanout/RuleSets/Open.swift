@@ -38,12 +38,9 @@ struct OpenMemberClass: BitwiseCopyable, Hashable {
   }
 
   /// Anyone online: nothing else matters.
-  static let online = {
-    var value = OpenMemberClass(
-      level: [], scope: .default, base: .plain, isImportant: false, allowsForce: false)
-    value.bits |= Reach.online.rawValue << 14
-    return value
-  }()
+  static var online: OpenMemberClass { OpenMemberClass(bits: Reach.online.rawValue << 14) }
+
+  private init(bits: UInt32) { self.bits = bits }
 
   /// The member at an instant.
   ///

@@ -18,11 +18,14 @@ internal import PushModel
 
   let tableCount: Int
   let tables: StateTables
+  /// By ``StateKey``.
+  // SAFETY: written by the initializer, read only from then on.
+  private nonisolated(unsafe) let states: UnsafeMutablePointer<UInt8>
   /// Retained for ``tables``.
   private let openStates: OpenStates?
 
   deinit {
-    unsafe tables.states.deallocate()
+    unsafe states.deallocate()
     unsafe tables.codes.deallocate()
     unsafe tables.bases.deallocate()
     unsafe tables.statesByBase.deallocate()
@@ -37,7 +40,7 @@ internal import PushModel
     outcome: (UserClass, MemberClass, Int) -> Outcome
   ) {
     self.tableCount = tableCount
-    let states = UnsafeMutablePointer<UInt8>.allocate(capacity: StateKey.count)
+    unsafe states = .allocate(capacity: StateKey.count)
     unsafe states.initialize(repeating: Self.absent, count: StateKey.count)
     let codes = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * tableCount)
     unsafe codes.initialize(repeating: 0, count: 256 * tableCount)
@@ -63,10 +66,9 @@ internal import PushModel
       }
     }
     openStates = nil
-    let online = StateKey(UserClass(level: 0, reach: .online), MemberClass(level: 0))
     tables = unsafe StateTables(
-      stateCount: pairs.count + 1, states: states, codes: codes, bases: bases,
-      statesByBase: statesByBase, onlineBase: bases[online.index], openStates: nil)
+      stateCount: pairs.count + 1, codes: codes, bases: bases, statesByBase: statesByBase,
+      openStates: nil)
   }
 
   /// For open rules, under which states are numbered as they occur.
@@ -79,10 +81,16 @@ internal import PushModel
     unsafe statesByBase.initialize(repeating: Self.absent, count: count)
     let openStates = unsafe OpenStates(codes: codes, statesByBase: statesByBase)
     self.openStates = openStates
+    unsafe states = .allocate(capacity: 1)
+    let bases = UnsafeMutablePointer<UInt16>.allocate(capacity: StateKey.count)
+    unsafe bases.initialize(repeating: openStates.base(.online), count: StateKey.count)
     tables = unsafe StateTables(
-      stateCount: 256, states: UnsafeMutablePointer<UInt8>.allocate(capacity: 1), codes: codes,
-      bases: UnsafeMutablePointer<UInt16>.allocate(capacity: 1), statesByBase: statesByBase,
-      onlineBase: openStates.base(.online), openStates: openStates)
+      stateCount: 256, codes: codes, bases: bases, statesByBase: statesByBase,
+      openStates: openStates)
+  }
+
+  func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
+    unsafe states[StateKey(user, member).index]
   }
 
   private static func fillBases(
@@ -122,11 +130,10 @@ internal import PushModel
 @safe struct StateTables: @unchecked Sendable {
   /// Every state is below it.
   let stateCount: Int
-  /// By ``StateKey``.
-  fileprivate let states: UnsafePointer<UInt8>
   /// By class of message, then state.
   fileprivate let codes: UnsafePointer<UInt8>
-  /// By ``StateKey`` without quiet hours; 0 for not yet a member.
+  /// By ``StateKey`` without quiet hours; 0 for not yet a member. By open rules, of online members
+  /// only.
   fileprivate let bases: UnsafePointer<UInt16>
   /// By ``MemberKey/stateIndex(phase:base:)``.
   let statesByBase: UnsafePointer<UInt8>
@@ -134,7 +141,7 @@ internal import PushModel
   static let statesByBaseCount = MemberKey.stateIndex(phase: StateRules.phaseCount + 1, base: 0)
 
   /// For any online member: nothing is pushed to one.
-  let onlineBase: UInt16
+  var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
   /// Those of open rules.
   unowned(unsafe) let openStates: OpenStates?
 
@@ -150,11 +157,6 @@ internal import PushModel
   /// Codes by state.
   @inline(__always)
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> { unsafe codes + messageClass * 256 }
-
-  @inline(__always)
-  func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
-    unsafe states[StateKey(user, member).index]
-  }
 
   /// Of classes without quiet hours.
   @inline(__always)

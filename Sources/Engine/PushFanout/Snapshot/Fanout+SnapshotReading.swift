@@ -131,7 +131,7 @@ struct SnapshotReading {
     guard indices.elementsEqual(0..<UInt32(indices.count)) else {
       throw .malformed(section: "settings", "duplicate schedule")
     }
-    tables.policies = settings.policies
+    tables.ownRare().policies = settings.policies
   }
 
   // MARK: Tables

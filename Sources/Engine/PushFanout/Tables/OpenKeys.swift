@@ -67,11 +67,14 @@ extension Tables {
 }
 
 /// Computes stored keys by open rules.
-struct OpenKeys {
+///
+/// A class, as ``StoredKeys`` by other rules have one word for it.
+final class OpenKeys: Sendable {
   private let users: [UserPolicy]
   private let traits: [MemberPolicy.Traits]
   private let app: AppSettings
 
+  @inline(never)
   init(_ tables: borrowing Tables) {
     users = tables.policies.users.values
     traits = tables.policies.traits

@@ -66,7 +66,6 @@ struct Policies: Sendable {
 
   /// The number of the policy of settings; nil if they have no more than a vendor's level.
   mutating func insert(_ user: borrowing UserSettings) -> UInt32? {
-    if user.level.isOfVendor, !user.hasOpenFields { return nil }
     if user.level.isOfVendor, user.mutedAllow.isEmpty, user.allowForce { return nil }
     hasOpen = true
     return insert(
@@ -74,7 +73,6 @@ struct Policies: Sendable {
   }
 
   mutating func insert(_ member: borrowing MemberSettings) -> UInt32? {
-    if member.level.isOfVendor, !member.hasRareFields { return nil }
     let (level, _, isImportant, isFollowing, _, channels, roles) = member.fields
     let hasOpen = !level.isOfVendor || isImportant || isFollowing != nil || !roles.isEmpty
     if !hasOpen && channels.isEmpty { return nil }
@@ -106,26 +104,25 @@ extension MemberRecord {
 }
 
 extension Tables {
+  @inline(__always)
   func settings(_ packed: PackedUser, _ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var user = packed.settings(quiet, mutedUntil: mutedUntil)
-    guard let index = packed.policy else { return user }
-    let policy = policies.users[index]
-    user.level = policy.level
-    user.mutedAllow = policy.mutedAllow
-    user.allowForce = policy.allowForce
+    if let index = packed.policy {
+      let policy = policies.users[index]
+      user.level = policy.level
+      user.mutedAllow = policy.mutedAllow
+      user.allowForce = policy.allowForce
+    }
     return user
   }
 
   func member(_ record: MemberRecord) -> MemberSettings {
-    var member = MemberSettings(
-      level: .unset, mutedUntil: Instant(milliseconds: record.mutedUntil),
-      since: Instant(milliseconds: record.since))
     let packed = record.packed
-    if !packed.hasPolicy, let level = NotificationLevel(vendorCode: packed.level) {
-      member.level = level
-      return member
-    }
-    policies.members[record.policyIndex].apply(to: &member)
+    let level = packed.hasPolicy ? nil : NotificationLevel(vendorCode: packed.level)
+    var member = MemberSettings(
+      level: level ?? .unset, mutedUntil: Instant(milliseconds: record.mutedUntil),
+      since: Instant(milliseconds: record.since))
+    if level == nil { policies.members[record.policyIndex].apply(to: &member) }
     return member
   }
 }

@@ -14,7 +14,7 @@ internal import PushSupport
   private let devices: DeviceLists
   private let memberUsers: PagedTable<UInt32>
   private let packedMembers: PagedTable<UInt8>
-  private let rules: RuleTables
+  private let rules: Unmanaged<RuleTables>
   private let ruleSet: RuleSet
   /// Nil for rules whose states are numbered in advance.
   private let openKeys: OpenKeys?
@@ -31,7 +31,7 @@ internal import PushSupport
     devices = tables.devices.lists
     memberUsers = tables.memberUsers
     packedMembers = tables.packedMembers
-    rules = tables.rules
+    unsafe rules = .passUnretained(tables.rules)
     ruleSet = tables.app.rules
     openKeys = ruleSet.numbersStates ? OpenKeys(tables) : nil
   }
@@ -41,7 +41,7 @@ internal import PushSupport
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
     let (user, member) = (memberUsers[slot], PackedMember(bits: packedMembers[slot]))
-    let tables = rules.tables(kind)
+    let tables = unsafe rules._withUnsafeGuaranteedRef { $0.tables(kind) }
     if let openKeys, let states = unsafe tables.openStates {
       return key(
         user, member, openKeys, openKeys.place(kind, row), states, PackedMember.beyondSince)

@@ -7,6 +7,7 @@ protocol TableVisitor: ~Copyable {
   mutating func visit<Element>(
     _ table: PagedTable<Element>, _ part: SnapshotPart
   ) throws(Failure) -> PagedTable<Element>
+  mutating func visit(_ rare: RareTables?) throws(Failure) -> RareTables
 }
 
 /// Missing tables are visited as empty.
@@ -29,6 +30,10 @@ extension TableVisitor where Self: ~Copyable {
   ) throws(Failure) -> PagedTable<Element> {
     try visit(table ?? PagedTable(), part)
   }
+
+  mutating func visit(_ rare: RareTables?) throws(Failure) -> RareTables {
+    try RareTables(rare, &self)
+  }
 }
 
 struct CopyTables: TableVisitor {
@@ -40,6 +45,8 @@ struct CopyTables: TableVisitor {
   func visit<Element>(
     _ table: PagedTable<Element>, _ part: SnapshotPart
   ) -> PagedTable<Element> { table }
+  @inline(__always)
+  func visit(_ rare: RareTables?) -> RareTables { rare ?? .initial }
 }
 
 struct FreeTables: TableVisitor {

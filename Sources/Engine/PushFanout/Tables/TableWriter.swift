@@ -74,7 +74,7 @@ internal import QuietTime
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try setUserExceptDevices(user, settings)
     try setDevices(settings.devices, of: user)
-    try setNames(settings, of: user)
+    if settings.hasOpenFields || !tables.nameLists.isEmpty { try setNames(settings, of: user) }
     try checkRules()
   }
 
@@ -124,7 +124,9 @@ internal import QuietTime
   /// - Parameter devices: nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     let set = try devices.map(records)
-    if tables.devices.lists.toldPresence(of: user) == .asSet { return try write(set, of: user) }
+    if tables.devices.toldUsers == 0 || tables.devices.lists.toldPresence(of: user) == .asSet {
+      return try write(set, of: user)
+    }
     try setTold(user, over: set)
   }
 
@@ -172,13 +174,14 @@ internal import QuietTime
     let before = (row.kind, row.level)
     row.kind = UInt8(settings.kind.ordinal)
     row.level = settings.level.rawValue
-    if !settings.level.isOfVendor { tables.policies.hasOpen = true }
+    if !settings.level.isOfVendor { noteOpen() }
     try checkRules()
     row.parent =
       try settings.parent.map { (id) throws(FanoutError) in
         try intern(conversation: id) + 1
       } ?? 0
-    row.channels = tables.policies.insert(settings.channels)
+    row.channels =
+      settings.channels.isEmpty ? 0 : tables.ownRare().policies.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
     if (row.kind, row.level) != before { row.range.forEach { setKey($0, row) } }
@@ -199,7 +202,7 @@ internal import QuietTime
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
     var row = tables.conversations[Int(conversation)]
-    let policy = tables.policies.insert(member)
+    let policy = policy(of: member)
     try checkRules()
     let packed = PackedMember(member, policy).changed
     if packed.hasOverrides {

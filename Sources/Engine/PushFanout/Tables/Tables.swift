@@ -32,9 +32,8 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var devices: DeviceTable
   /// Of devices, and those of ``nameLists``.
   @safe @exclusivity(unchecked) var names: IDTable
-  /// Keywords and senders, by open rules.
-  @safe @exclusivity(unchecked) var nameLists: NameLists
-  @safe @exclusivity(unchecked) var policies: Policies
+  /// Shared with other versions, until ``ownRare()``.
+  @safe @exclusivity(unchecked) private(set) var rare: RareTables
 
   @safe @exclusivity(unchecked) var conversationIDs: IDTable
   @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
@@ -62,7 +61,6 @@ internal import QuietTime
     unknownZoneUsers = other?.unknownZoneUsers ?? []
     calendar = other?.calendar ?? QuietCalendar(rules)
     calendarID = calendar.id
-    policies = other?.policies ?? .initial
     base = other?.base
     // The order is that of a snapshot's sections.
     userIDs = try visitor.visit(other?.userIDs, folds: true, .users)
@@ -80,7 +78,7 @@ internal import QuietTime
     memberPolicies = try visitor.visit(other?.memberPolicies, .memberPolicies)
     overrides = try visitor.visit(other?.overrides, .overrides)
     memberKeys = try visitor.visit(other?.memberKeys, .memberKeys)
-    nameLists = try NameLists(other?.nameLists, &visitor)
+    rare = try visitor.visit(other?.rare)
   }
 
   convenience init(app: AppSettings, unknownZones: UnknownZones = .fail) {
@@ -109,6 +107,20 @@ internal import QuietTime
     var list = ListIDTables()
     forEachTable(&list)
     return list.tables
+  }
+
+  @inline(__always)
+  var policies: Policies { rare.policies }
+  @inline(__always)
+  var nameLists: NameLists { rare.nameLists }
+
+  /// For a change.
+  func ownRare() -> RareTables {
+    if !isKnownUniquelyReferenced(&rare) {
+      var copying = CopyTables()
+      rare = RareTables(rare, &copying)
+    }
+    return rare
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
@@ -146,10 +158,12 @@ internal import QuietTime
   /// - Parameter asTold: whether devices are as heartbeats say, not as set.
   func user(_ user: UInt32, asTold: Bool = false) -> UserSettings {
     var settings = userExceptDevices(user)
-    let reader = deviceReader
-    let devices = asTold ? self.devices.lists.asTold(user) : self.devices.lists.asSet(user)
-    settings.devices = devices?.map(reader.device)
-    addNames(to: &settings, of: user)
+    if hasOwnDevices(user) {
+      let reader = deviceReader
+      let devices = asTold ? self.devices.lists.asTold(user) : self.devices.lists.asSet(user)
+      settings.devices = devices?.map(reader.device)
+    }
+    if !nameLists.isEmpty { addNames(to: &settings, of: user) }
     return settings
   }
 
@@ -220,6 +234,28 @@ internal import QuietTime
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
     return member(record(at: Int(row.start) + rank, conversation, row))
+  }
+}
+
+/// What few settings need. A class, as every version of ``Tables`` has one word for it.
+///
+/// SAFETY: as ``Tables``: changed while one writer's tables alone have it.
+@safe final class RareTables: @unchecked Sendable {
+  @safe @exclusivity(unchecked) var policies: Policies
+  /// Keywords and senders, by open rules.
+  @safe @exclusivity(unchecked) var nameLists: NameLists
+
+  /// Those of empty tables.
+  static let initial: RareTables = {
+    var copying = CopyTables()
+    return RareTables(nil, &copying)
+  }()
+
+  init<Visitor: TableVisitor & ~Copyable>(
+    _ other: RareTables?, _ visitor: inout Visitor
+  ) throws(Visitor.Failure) {
+    policies = other?.policies ?? .initial
+    nameLists = try NameLists(other?.nameLists, &visitor)
   }
 }
 

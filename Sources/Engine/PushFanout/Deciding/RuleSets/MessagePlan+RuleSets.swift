@@ -38,12 +38,15 @@ extension MessagePlan {
     if age > options.expireMilliseconds {  // E-69
       return uniform = Outcome(.suppress, .expired)
     }
-    let mentions = MentionedUsers(easemob: message, options)
+    if hasFields || message.mentions != nil || message.mentionsAll != nil {
+      let found = MentionedUsers(easemob: message, options)
+      if found.everyone || !found.ids.isEmpty { mentions = found }
+    }
     let messageClass = EasemobMessageClass(
-      force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
+      force: force, beatSilence: silent, mentionsMe: false,
+      mentionsEveryone: mentions?.everyone ?? false)
     self.messageClass = messageClass.index
     namedClass = messageClass.forNamed.index
-    if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
     if hasFields {
       let filter = message.filter ?? message.ext.filter
       if !filter.isEmpty { self.filter = filter }

@@ -7,10 +7,20 @@ extension TableWriter {
     if !tables.app.rules.fields.contains(.classLevels) { throw .otherRules(tables.app.rules) }
   }
 
+  func noteOpen() { if !tables.policies.hasOpen { tables.ownRare().policies.hasOpen = true } }
+
+  /// The number of a member's policy; nil for no more than a vendor's level.
+  @inline(__always)
+  func policy(of member: borrowing MemberSettings) -> UInt32? {
+    if member.level.isOfVendor, !member.hasRareFields { return nil }
+    return tables.ownRare().policies.insert(member)
+  }
+
   /// - Throws: ``FanoutError/otherRules(_:)`` for fields that no rules have together.
   func packed(_ user: UserSettings) throws(FanoutError) -> PackedUser {
     let packed = PackedUser(user)
-    guard let policy = tables.policies.insert(user) else { return packed }
+    if user.level.isOfVendor, !user.hasOpenFields { return packed }
+    guard let policy = tables.ownRare().policies.insert(user) else { return packed }
     guard packed.hasOnlyLevel else { throw .otherRules(.open) }
     return PackedUser(user, policy: policy)
   }
@@ -19,13 +29,12 @@ extension TableWriter {
   func seen(_ device: Device) throws(FanoutError) -> Int64 {
     guard let seen = device.seenAt else { return device.backgroundSince?.milliseconds ?? -1 }
     guard device.backgroundSince == nil else { throw .otherRules(.open) }
-    tables.policies.hasOpen = true
+    noteOpen()
     return seen.milliseconds
   }
 
   /// Sets a user's keywords and senders.
   func setNames(_ user: UserSettings, of index: UInt32) throws(FanoutError) {
-    if !user.hasOpenFields, tables.nameLists.isEmpty { return }
     let hasNames =
       !user.keywords.isEmpty || !user.importantSenders.isEmpty
       || !user.blockedSenders.isEmpty
@@ -37,10 +46,10 @@ extension TableWriter {
     }
     for id in user.importantSenders { list.important.append(try intern(name: id)) }
     for id in user.blockedSenders { list.blocked.append(try intern(name: id)) }
-    guard tables.nameLists.set(list, of: index, limit: limit, store) else {
+    guard tables.ownRare().nameLists.set(list, of: index, limit: limit, store) else {
       throw .tooMany("keywords and senders")
     }
-    if hasNames { tables.policies.hasOpen = true }
+    if hasNames { noteOpen() }
   }
 
   /// Tokens, and all that they begin with, so that a search in a text ends early.
