@@ -93,7 +93,7 @@ import Testing
       [
         "easemob csv ce8f7dfbbd3bf496", "easemob ndjson 87e5564121e39268",
         "rongcloud csv b5b5261234fe4bea", "rongcloud ndjson b840ebd95a962729",
-        "open ndjson 524fe3d0d68bf238",
+        "open ndjson 45e3579d3fa84516",
       ]
     ),
   ])
