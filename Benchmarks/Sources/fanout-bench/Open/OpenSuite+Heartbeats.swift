@@ -146,7 +146,7 @@ final class HeartbeatWorld: Sendable {
     return taken / Double(batches * min(count, Self.batch)) * 1e6
   }
 
-  /// Messages to the rooms in turn, for some seconds.
+  /// Messages to the rooms in turn, for two seconds, or less in a small world.
   func decisionRate(heartbeatsPerSecond rate: Int) -> (messages: Double, heartbeats: Double) {
     let rooms = min(Self.busyRooms, userCount * 9 / Self.roomSize)
     let isOver = Atomic<Bool>(false)
@@ -165,7 +165,8 @@ final class HeartbeatWorld: Sendable {
     ])
     var result = FanoutResult()
     var count = 0
-    while ContinuousClock.now - start < .seconds(2) {
+    let length = Duration.milliseconds(userCount < 100_000 ? 200 : 2000)
+    while ContinuousClock.now - start < length {
       for _ in 0..<100 {
         let message = Message(id: "m", conversation: Self.room(count % rooms), at: instant)
         fanout.decide(message, into: &result)
