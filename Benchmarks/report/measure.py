@@ -46,8 +46,9 @@ def bench(name, *options):
     return read(name), command
 
 
-def day(quick, users, _push_data):
-    """The day that a service has: the whole command, other tools, and the engine within a process."""
+def day(quick, users, _push_data, rules="easemob"):
+    """The day that a service has: the whole command, other tools, and the engine within a process.
+    With the rules `open`, open rules' day beside it."""
     users = users or (100_000 if quick else 1_000_000)
     world = f"Benchmarks/.build/peers-day-{users}"  # that of peers/run
     (ROOT / SCRATCH).mkdir(parents=True, exist_ok=True)
@@ -64,9 +65,15 @@ def day(quick, users, _push_data):
         "day.json", "--users", str(users), "--suite", "day", "--suite", "service")
     newer, newer_command = bench(
         "day-2.json", "--users", str(users), "--suite", "day", "--rates", "2")
+    ran += [command, newer_command]
+    beside = []
+    if rules == "open":
+        found, open_command = bench("day-open.json", "--users", str(users), "--suite", "open")
+        ran.append(open_command)
+        beside.append({"title": "Open rules, beside Easemob's", "lines": found["lines"]})
     return {
         "machine": engine["machine"],
-        "commands": [*ran, command, newer_command],
+        "commands": ran,
         "users": users,
         "peersMachine": peers["machine"],
         "parts": [
@@ -75,6 +82,7 @@ def day(quick, users, _push_data):
              "lines": commands.peers_lines(peers["rows"])},
             {"title": "The engine in a process", "lines": engine["lines"]},
             {"title": "The engine, with rates 2", "lines": newer["lines"]},
+            *beside,
         ],
     }
 

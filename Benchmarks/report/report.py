@@ -34,12 +34,16 @@ def parse(arguments):
     parser.add_argument("--suite", choices=[*measure.SUITES, "all"], default="all")
     parser.add_argument("--quick", action="store_true", help="a small and fast run")
     parser.add_argument("--users", type=int, help="users of the day (1,000,000), or of decide (10,000,000)")
+    parser.add_argument("--rules", choices=["easemob", "open"], default="easemob",
+                        help="open: open rules' day too, beside Easemob's, with the suite day")
     parser.add_argument("--push-data", metavar="FOLDER", help="more slices, in FOLDER/small")
     parser.add_argument("--date", type=datetime.date.fromisoformat, default=datetime.date.today())
     parser.add_argument("--decided", default="", help="what the report decided, for the index")
     parser.add_argument("--from", dest="source", metavar="FILE",
                         help="a report's figures; nothing is measured")
     options = parser.parse_args(arguments)
+    if options.rules != "easemob" and options.suite not in ("day", "all"):
+        parser.error(f"--rules {options.rules} goes with --suite day")
     if options.users is not None and not 1000 <= options.users <= 100_000_000:
         parser.error("--users: 1000 to 100000000")
     return options
@@ -62,6 +66,8 @@ def made(options, suite):
         words.append("QUICK=1")
     if options.users:
         words.append(f"USERS={options.users}")
+    if suite == "day" and options.rules != "easemob":
+        words.append(f"RULES={options.rules}")
     if options.push_data and suite == "replay":
         words.append("PUSH_DATA=FOLDER")
     return " ".join(words)
@@ -72,7 +78,9 @@ def measured(options):
     revision = commit()
     documents = []
     for suite in suites:
-        document = measure.SUITES[suite](options.quick, options.users, options.push_data)
+        more = {"rules": options.rules} if suite == "day" else {}
+        document = measure.SUITES[suite](
+            options.quick, options.users, options.push_data, **more)
         document["machine"]["commit"] = revision
         documents.append({
             "suite": suite, "quick": options.quick, "date": options.date.isoformat(),

@@ -20,14 +20,19 @@ public struct DayWorld: Sendable {
 
   public static let sizes = [5, 50, 500, 5_000, 100_000]
 
-  /// - Parameter hasAlone: whether ``alone`` is an engine of its own, rather than ``fanout``.
-  public init(_ options: WorkloadOptions, threads: Int, hasAlone: Bool = true) {
+  /// - Parameters:
+  ///   - hasAlone: whether ``alone`` is an engine of its own, rather than ``fanout``.
+  ///   - change: changes a user's settings, by number.
+  public init(
+    _ options: WorkloadOptions, threads: Int, hasAlone: Bool = true,
+    change: @escaping (Int, inout UserSettings) -> Void = { _, _ in }
+  ) {
     let workload = must { try Workload(options, threads: threads) }
     self.workload = workload
     conversations = (0..<workload.roomCount).map { Workload.roomID($0) }
     do throws(FanoutError) {
-      fanout = try Self.build(workload, threads: threads)
-      alone = hasAlone ? try Self.build(workload, threads: 1) : fanout
+      fanout = try Self.build(workload, threads: threads, change: change)
+      alone = hasAlone ? try Self.build(workload, threads: 1, change: change) : fanout
     } catch {
       fatalError("\(error)")
     }
@@ -46,6 +51,25 @@ public struct DayWorld: Sendable {
     bySize = zip(Self.sizes, ids).map { (members: $0, ids: $1) }
   }
 
+  /// The settings of some conversations, for the reference.
+  public func settings(
+    of chosen: [Identifier], change: (Int, inout UserSettings) -> Void = { _, _ in }
+  ) -> FanoutSettings {
+    var settings = FanoutSettings(app: workload.app)
+    let wanted = Set(chosen)
+    for room in 0..<workload.roomCount where wanted.contains(Workload.roomID(room)) {
+      let id = Workload.roomID(room)
+      settings.setConversation(id, ConversationSettings(kind: workload.kind(ofRoom: room)))
+      workload.forEachMember(ofRoom: room) { user, member in
+        var own = workload.user(user)
+        change(user, &own)
+        settings.setUser(Workload.userID(user), own)
+        settings.setMember(Workload.userID(user), of: id, member)
+      }
+    }
+    return settings
+  }
+
   /// The same day for the contestant that does the least.
   public func floor() -> DayFloor { DayFloor(workload) }
 
@@ -59,25 +83,42 @@ public struct DayWorld: Sendable {
   }
 
   private static func build(
-    _ workload: Workload, threads: Int, cacheBytes: Int? = nil
+    _ workload: Workload, threads: Int, cacheBytes: Int? = nil,
+    change: (Int, inout UserSettings) -> Void = { _, _ in }
   ) throws(FanoutError) -> Fanout {
     var builder = FanoutBuilder()
     try builder.setApp(workload.app)
     for user in 0..<workload.userCount {
-      try builder.setUser(Workload.userID(user), workload.user(user))
+      var settings = workload.user(user)
+      change(user, &settings)
+      try builder.setUser(Workload.userID(user), settings)
     }
     var failure: FanoutError?
     for room in 0..<workload.roomCount {
       let id = Workload.roomID(room)
-      workload.forEachMember(ofRoom: room) { user, member in
-        do throws(FanoutError) {
-          try builder.setMember(Workload.userID(user), of: id, member)
-        } catch {
-          failure = error
+      let kind = workload.kind(ofRoom: room)
+      if kind != .group { try builder.setConversation(id, ConversationSettings(kind: kind)) }
+      workload.forEachMember(ofRoom: room) { Self.add($0, id, $1, to: &builder, &failure) }
+      for thread in 0..<workload.threadCount(ofRoom: room) {
+        let own = Workload.threadID(thread, ofRoom: room)
+        try builder.setConversation(own, ConversationSettings(kind: .thread, parent: id))
+        workload.forEachFollower(ofThread: thread, room: room) {
+          Self.add($0, own, $1, to: &builder, &failure)
         }
       }
     }
     if let failure { throw failure }
     return try builder.build(threads: threads, cacheBytes: cacheBytes)
+  }
+
+  private static func add(
+    _ user: Int, _ conversation: Identifier, _ member: MemberSettings,
+    to builder: inout FanoutBuilder, _ failure: inout FanoutError?
+  ) {
+    do throws(FanoutError) {
+      try builder.setMember(Workload.userID(user), of: conversation, member)
+    } catch {
+      failure = error
+    }
   }
 }

@@ -15,12 +15,14 @@ enum Suite: String, CaseIterable {
   /// Messages that mention or force, to one size.
   case kinds
   case update
+  /// Open rules: keywords, and a day beside Easemob's.
+  case open
 
   /// Those that are measured unless others are named: all but the one that takes many minutes.
   static let usual = allCases.filter { $0 != .curve }
 
   /// Whether its figures are printed as lines, on worlds of its own.
-  var printsLines: Bool { [.day, .service, .curve, .load].contains(self) }
+  var printsLines: Bool { [.day, .service, .curve, .load, .open].contains(self) }
 
   var decides: Bool { self == .decide || self == .kinds }
 }
@@ -34,6 +36,8 @@ struct Plan {
   let cases: [Case]
   /// The parts of the service.
   let parts: [String]
+  /// The parts of open rules.
+  let openParts: [String]
   /// The files that are loaded.
   let forms: [String]
   static let serviceParts = [
@@ -70,12 +74,15 @@ struct Plan {
     self.cases = chosen
     let parts = Self.serviceParts.filter(filter)
     self.parts = parts
+    let openParts = OpenSuite.parts.filter(filter)
+    self.openParts = openParts
     let forms = suites.contains(.load) ? Loading.forms.filter(filter) : []
     self.forms = forms
     self.suites = suites.filter { suite in
       switch suite {
       case .day, .curve: filter(suite.rawValue)
       case .service: !parts.isEmpty
+      case .open: !openParts.isEmpty
       case .load: !forms.isEmpty
       case .decide, .kinds: chosen.contains { $0.suite == suite }
       case .update: filter("level")

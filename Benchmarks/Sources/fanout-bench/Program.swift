@@ -53,7 +53,8 @@ struct Run: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: "day, service, curve, load, decide, kinds or update. (default: all but curve)")
+  @Option(
+    help: "day, service, curve, load, decide, kinds, update or open. (default: all but curve)")
   var suite: [Suite] = []
 
   @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
@@ -97,7 +98,7 @@ struct Run: ParsableCommand {
     }
     let machine = Machine.current()
     say(machine.lines)
-    let lines = runDay(plan) + runLoad(plan)
+    let lines = runDay(plan) + runLoad(plan) + runOpen(plan)
     if plan.suites.contains(.curve) {
       CurveSuite(cores: Fanout.coreCount).run {
         print($0)
@@ -162,6 +163,17 @@ struct Run: ParsableCommand {
     }
     let missed = lines.count { !$0.holds }
     if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }
+    return lines
+  }
+
+  /// Open rules, in worlds of their own.
+  private func runOpen(_ plan: Plan) -> [DaySuite.Line] {
+    guard plan.suites.contains(.open) else { return [] }
+    let suite = OpenSuite(users: size)
+    var lines: [DaySuite.Line] = []
+    if plan.openParts.contains("keywords") { lines += printed(suite.keywords()) }
+    if plan.openParts.contains("hostile") { lines += printed(suite.hostile()) }
+    if plan.openParts.contains("open-day") { lines += printed(suite.day()) }
     return lines
   }
 
