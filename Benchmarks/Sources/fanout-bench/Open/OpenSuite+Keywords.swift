@@ -54,8 +54,8 @@ extension OpenSuite {
         name: "a message without a text, ten keywords a user", value: without.median / count * 1e6,
         unit: "µs"),
       Line(
-        name: "the same with \(bytes / plain.count) bytes of text", value: with.median / count * 1e6,
-        unit: "µs"),
+        name: "the same with \(bytes / plain.count) bytes of text",
+        value: with.median / count * 1e6, unit: "µs"),
       Line(
         name: "the same", value: with.median / without.median, unit: "× without"),
     ] + byLength(world, words, last)
