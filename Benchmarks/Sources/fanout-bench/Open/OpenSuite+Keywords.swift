@@ -55,8 +55,7 @@ extension OpenSuite {
         unit: "µs"),
       Line(
         name: "the same with \(bytes / plain.count) bytes of text",
-        value: with.median / count * 1e6,
-        unit: "µs"),
+        value: with.median / count * 1e6, unit: "µs"),
       Line(
         name: "the same", value: with.median / without.median, unit: "× without"),
     ] + byLength(world, words, last)
