@@ -418,8 +418,8 @@ def replay(
         fanout: the settings at the beginning.
         messages: what `Fanout.messages` takes, or the paths of several files; sorted by time.
         presence: who comes online and goes offline: CSV by its path or as bytes, or a table or
-            records with ``ts``, ``conversation``, ``user``, ``online``; under open rules heartbeats,
-            as `Fanout.set_presence` takes them. Sorted by time.
+            records with ``ts``, ``conversation``, ``user``, ``online``; under open rules
+            heartbeats, as `Fanout.set_presence` takes them. Sorted by time.
         changes: changes of settings, each with ``at``: as ``messages``, sorted by time.
         hold: whether to find out when suppressed decisions would push.
         held: a file that gets a row for each such decision, with the instant: CSV if its name ends

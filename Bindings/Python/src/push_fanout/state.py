@@ -91,8 +91,8 @@ class EngineState:
             the number of heartbeats.
 
         >>> from push_fanout import Fanout
-        >>> fanout = Fanout.from_ndjson(
-        ...     b'{"kind":"app","rules":"open"}\\n{"kind":"member","conversation":"g","user":"ann"}')
+        >>> app = '{"kind":"app","rules":"open"}\\n'
+        >>> fanout = Fanout.from_ndjson(app + '{"kind":"member","conversation":"g","user":"ann"}')
         >>> fanout.set_presence({"user": "ann", "device": "default", "state": "foreground"})
         1
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).counts
