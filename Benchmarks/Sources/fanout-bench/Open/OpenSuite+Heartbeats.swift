@@ -15,11 +15,11 @@ extension OpenSuite {
     lines.append(
       Line(
         name: "a heartbeat that connects a user", value: world.price(of: users, every: 90),
-        unit: "µs", most: 50))
+        unit: "µs", most: 10))
     lines.append(
       Line(
         name: "a heartbeat of a connected user", value: world.price(of: users / 2, every: 90),
-        unit: "µs", most: 20))
+        unit: "µs", most: 5))
     world.check()
     lines += beside(world)
     lines += large(world)
@@ -47,7 +47,7 @@ extension OpenSuite {
       Line(name: "heartbeats beside them", value: rates.median, unit: "a second", least: 10_500),
       Line(
         name: "a message beside heartbeats", value: beside.median / alone.median,
-        unit: "× one alone", most: 3),
+        unit: "× one alone", most: 2),
     ]
   }
 
