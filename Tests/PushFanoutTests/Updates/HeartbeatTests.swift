@@ -133,7 +133,7 @@ import Testing
         #expect(Self.outcomes(fanout.decide(message)) == expected, label)
         _ = timeline.counts(message)
         #expect(Self.outcomes(timeline.result) == expected, label)
-        onlineCount += expected.count { $0.contains(" none online") || $0.contains("online") }
+        onlineCount += expected.count { $0.contains("online") }
       }
     }
     try checkSnapshot(of: fanout, model, world, seed)
