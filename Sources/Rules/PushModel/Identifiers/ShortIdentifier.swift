@@ -109,7 +109,8 @@ package struct ShortIdentifier: BitwiseCopyable, Equatable, Sendable {
 /// Whether bytes are valid UTF-8.
 @usableFromInline
 func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-  unsafe String(validating: bytes, as: UTF8.self) != nil
+  // Without making a string.
+  (try? UTF8Span(validating: unsafe bytes.assumingMemoryBound(to: UInt8.self).span)) != nil
 }
 
 extension Identifier {

@@ -24,6 +24,8 @@ struct CharacterTable: Sendable {
   private var pages: [UInt16] = []
   /// A kind in the lowest 3 bits; of what is folded, above them where in ``folds`` it begins.
   private var entries: [UInt32] = []
+  /// The letter that each ASCII character is, or is replaced by; 0 for others.
+  private(set) var asciiLetters = InlineArray<128, UInt8>(repeating: 0)
   /// For each folded character how many replace it, then these.
   private var folds: [UInt32] = []
 
@@ -71,6 +73,11 @@ struct CharacterTable: Sendable {
       }
     }
     makePages(all)
+    for character in 0..<UInt32(128) {
+      let letters = kind(of: character) == .folded ? replacement(of: character) : [character]
+      guard letters.count == 1, let letter = letters.first, letter < 128 else { continue }
+      if kind(of: letter) == .run { asciiLetters[Int(character)] = UInt8(letter) }
+    }
   }
 
   /// Pages that are alike stand once.

@@ -23,8 +23,10 @@ public struct TextTokens: Sendable, Hashable {
   ///
   /// - Complexity: O(bytes), and O(n log n) for n marks that follow each other.
   public init(_ text: some StringProtocol) {
-    var reader = Reader()
-    for scalar in text.unicodeScalars { reader.read(scalar.value) }
+    var reader = Reader(byteCount: text.utf8.count)
+    if text.utf8.withContiguousStorageIfAvailable({ unsafe reader.read($0) }) == nil {
+      for scalar in text.unicodeScalars { reader.read(scalar.value) }
+    }
     reader.close()
     (characters, ends) = (reader.characters, reader.ends)
   }
@@ -61,6 +63,40 @@ public struct TextTokens: Sendable, Hashable {
     private var beganWithRun = false
     /// How many marks at the end of the open token follow each other.
     private var marks = 0
+
+    init(byteCount: Int) {
+      characters.reserveCapacity(byteCount)
+      ends.reserveCapacity(byteCount / 4)
+    }
+
+    /// Reads valid UTF-8.
+    mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
+      var index = 0
+      while index < bytes.count {
+        let byte = unsafe bytes[index]
+        if byte < 0x80 {
+          read(ascii: byte)
+          index += 1
+          continue
+        }
+        let length = (~byte).leadingZeroBitCount
+        var character = UInt32(byte) & (0x7F >> UInt32(length))
+        for offset in 1..<length {
+          character = unsafe character << 6 | UInt32(bytes[index + offset] & 0x3F)
+        }
+        read(character)
+        index += length
+      }
+    }
+
+    @inline(__always)
+    private mutating func read(ascii byte: UInt8) {
+      let letter = table.asciiLetters[Int(byte)]
+      if letter == 0 { return read(UInt32(byte)) }
+      if !isOpen || !beganWithRun { begin(isRun: true) }
+      if marks > 0 { sortMarks() }
+      characters.append(UInt32(letter))
+    }
 
     mutating func read(_ character: UInt32) {
       switch table.kind(of: character) {

@@ -95,6 +95,15 @@ struct IDLookup {
     self.reader = reader
   }
 
+  func index(of id: UnsafeRawBufferPointer) -> UInt32? {
+    if let short = unsafe ShortIdentifier(utf8: id) {
+      return slots.first(of: short.hash(slots.seed)) {
+        $0 < reader.count && reader.isEqual($0, short)
+      }
+    }
+    return unsafe index(ofLong: id, hash: seededHash(id, slots.seed))
+  }
+
   @inline(__always)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     // Higher indices belong to later versions.
