@@ -64,7 +64,7 @@ import Testing
     // Each number in front of the identity: the format, the tables, the rows, the machine.
     for (offset, what) in [
       (8, "has an unsupported version: format 2, expected 1"),
-      (12, "has an unsupported version: tables 6, expected 5"),
+      (12, "has an unsupported version: tables 7, expected 6"),
       (16, "has an unsupported version: the layout of rows differs"),
       (20, "has an unsupported version: the byte order or word size differs"),
       (21, "has an unsupported version: the byte order or word size differs"),

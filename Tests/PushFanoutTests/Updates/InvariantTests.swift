@@ -297,7 +297,7 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       try Self.check { conversation in
-        for state in 0..<CachedConversation.tallyCount * conversation.stateCount {
+        for state in 0..<CachedConversation.tallyCount * conversation.stateCapacity {
           unsafe conversation.tallies[state].store(7, ordering: .relaxed)
         }
       }

@@ -137,7 +137,7 @@ import Testing
         4088..<4096, with: (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(8 * $0)) })
       try Data(bytes).write(to: url)
       let other = StoreOpening.rebuilt(
-        "snapshot \(url.path) has an unsupported version: tables 4, expected 5")
+        "snapshot \(url.path) has an unsupported version: tables 5, expected 6")
       #expect(try opening(path, .read) == other)
       let reader = try StoreReader(path)
       #expect(try reader.check() == [])

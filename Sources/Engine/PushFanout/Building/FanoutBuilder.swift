@@ -220,6 +220,7 @@ public import QuietTime
     writer.isBuilding = false
     try writer.checkRules()
     try settle(threads: threads)
+    writer.groupNames()
     writer.fillKeys(threads: threads)
     return writer
   }

@@ -17,9 +17,13 @@ internal import Synchronization
   let histogram: UnsafeMutablePointer<UInt32>
   /// 256 outcome codes, of the version or the message, by state.
   @exclusivity(unchecked) var codes: UnsafePointer<UInt8>
-  /// The ranks to look up, and the states found.
+  /// The ranks to look up, and the states found, with their keys by open rules.
   @safe @exclusivity(unchecked) private var rankMemory = ReusedMemory<UInt32>()
   @safe @exclusivity(unchecked) private var stateMemory = ReusedMemory<UInt8>()
+  @safe @exclusivity(unchecked) private var keyMemory = ReusedMemory<MemberKey>()
+  /// What a message says of users by open rules: a rank above ``NamedClasses``.
+  @safe @exclusivity(unchecked) private var namedMemory = ReusedMemory<UInt64>()
+  @safe @exclusivity(unchecked) private var namedCount = 0
   @safe @exclusivity(unchecked) private(set) var rankCount = 0
   /// Sorted by rank, without duplicates.
   @safe @exclusivity(unchecked) private var correctionMemory = ReusedMemory<Correction>()
@@ -68,6 +72,8 @@ internal import Synchronization
     unsafe histogram.deallocate()
     rankMemory.free()
     stateMemory.free()
+    keyMemory.free()
+    namedMemory.free()
     correctionMemory.free()
     memberMemory.free()
     codeMemory.free()
@@ -89,6 +95,7 @@ internal import Synchronization
 
   func reset() {
     rankCount = 0
+    namedCount = 0
     correctionCount = 0
     memberCount = 0
     if allStates.load(ordering: .relaxed) != 0 {
@@ -104,6 +111,7 @@ internal import Synchronization
   func add(_ rank: Int) {
     rankMemory.reserve(rankCount + 1, keeping: rankCount)
     stateMemory.reserve(rankCount + 1)
+    keyMemory.reserve(rankCount + 1)
     unsafe ranks[rankCount] = UInt32(rank)
     rankCount += 1
   }
@@ -118,6 +126,50 @@ internal import Synchronization
       kept += 1
     }
     rankCount = kept
+  }
+
+  /// Sets what was found of a rank.
+  @inline(__always)
+  func setKey(
+    _ key: MemberKey, _ index: Int, _ phases: PhaseTable, _ statesByBase: UnsafePointer<UInt8>
+  ) {
+    unsafe states[index] = key.state(phases, statesByBase)
+    unsafe keyMemory.start[index] = key
+  }
+
+  // MARK: Classes of single members
+
+  /// A member may be named repeatedly.
+  func name(_ rank: Int, _ classes: NamedClasses) {
+    namedMemory.reserve(namedCount + 1, keeping: namedCount)
+    unsafe namedMemory.start[namedCount] = UInt64(rank) << 32 | UInt64(classes.bits)
+    namedCount += 1
+  }
+
+  /// Adds the ranks of those named but the sender, ascending.
+  func addNamed(except sender: Int) {
+    var all = unsafe UnsafeMutableBufferPointer(start: namedMemory.memory, count: namedCount)
+    if namedCount > 1 { unsafe all.sort() }
+    for index in 0..<namedCount {
+      let named = unsafe all[index]
+      let rank = Int(named >> 32)
+      if rank == sender { continue }
+      if rankCount > 0, unsafe Int(ranks[rankCount - 1]) == rank {
+        unsafe all[rankCount - 1] |= named
+      } else {
+        unsafe all[rankCount] = named
+        add(rank)
+      }
+    }
+    namedCount = rankCount
+  }
+
+  /// The member of a rank that ``addNamed(except:)`` added.
+  func named(_ index: Int) -> (rank: Int, key: MemberKey, state: UInt8, classes: NamedClasses) {
+    unsafe (
+      Int(ranks[index]), keyMemory.start[index], states[index],
+      NamedClasses(bits: UInt16(truncatingIfNeeded: namedMemory.start[index]))
+    )
   }
 
   // MARK: Corrections

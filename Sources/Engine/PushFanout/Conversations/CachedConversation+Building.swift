@@ -57,13 +57,22 @@ extension CachedConversation {
       if first == nil { first = at } else { others.append(at) }
     }
     guard let first else { return key }
+    func add(_ at: Int64, _ before: MemberKey, _ after: MemberKey) {
+      if before == after { return }
+      events.append(EventLog.Event(at: at, rank: UInt32(rank), before: before, after: after))
+    }
+    if others.isEmpty {
+      // Nothing else changes the key.
+      let isPast = first <= now
+      let other = resolver.key(of: user, overrides, target, at: isPast ? first - 1 : first)
+      add(first, isPast ? other : key, isPast ? key : other)
+      return key
+    }
     var before: MemberKey?
-    for at in others.isEmpty ? [first] : (others + [first]).sorted() {
+    for at in (others + [first]).sorted() {
       let old = before ?? resolver.key(of: user, overrides, target, at: at - 1)
       let new = resolver.key(of: user, overrides, target, at: at)
-      if old != new {
-        events.append(EventLog.Event(at: at, rank: UInt32(rank), before: old, after: new))
-      }
+      add(at, old, new)
       before = new
     }
     return key
@@ -181,6 +190,10 @@ private struct KeyFilling: Sendable {
     var cursor = OverrideCursor(
       resolver.tables, target.memberRow, from: resolver.tables.memberUsers[start + rank])
     while rank < ranks.upperBound {
+      let next = unsafe pk_find_unresolved(keys, rank + 1, ranks.upperBound)
+      if next < ranks.upperBound {
+        resolver.prefetchAmongMany(resolver.tables.memberUsers[start + next])
+      }
       let user = resolver.tables.memberUsers[start + rank]
       let packed = PackedMember(bits: resolver.tables.packedMembers[start + rank])
       let record =
@@ -191,7 +204,7 @@ private struct KeyFilling: Sendable {
         rank, of: user, resolver.overrides(of: user, record, target), resolver, at: now,
         after: eventFloor, &events)
       unsafe keys[rank] = key.bits
-      rank = unsafe pk_find_unresolved(keys, rank + 1, ranks.upperBound)
+      rank = next
     }
   }
 

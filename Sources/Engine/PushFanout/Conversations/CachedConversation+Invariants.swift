@@ -35,7 +35,7 @@ extension Tallies {
         unsafe conversation.countKeys(quiet.phases, into: start)
       }
       for state in 0..<conversation.stateCount {
-        let number = unsafe conversation.tallies[slot * conversation.stateCount + state]
+        let number = unsafe conversation.tallies[slot * conversation.stateCapacity + state]
           .load(ordering: .relaxed)
         precondition(
           number == numbers[state],

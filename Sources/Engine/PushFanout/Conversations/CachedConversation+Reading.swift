@@ -78,9 +78,8 @@ extension CachedConversation {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = key(Int(answer.ranks[index])).state(phases, stateByBase)
+        unsafe answer.setKey(key(Int(answer.ranks[index])), index, reader.phases, stateByBase)
       }
       let revision = revision.load(ordering: .relaxed)
       atomicMemoryFence(ordering: .acquiring)
@@ -102,7 +101,7 @@ extension CachedConversation {
   }
 
   private func copyTally(_ slot: Int, into answer: AnswerStorage) {
-    let numbers = unsafe tallies + slot * stateCount
+    let numbers = unsafe tallies + slot * stateCapacity
     for state in 0..<stateCount {
       unsafe answer.histogram[state] = unsafe numbers[state].load(ordering: .relaxed)
     }
@@ -134,9 +133,8 @@ extension CachedConversation {
       } else {
         copyTally(tally(at: reader.quiet, &guarded), into: answer)
       }
-      let phases = reader.phases
       for index in 0..<answer.rankCount {
-        unsafe answer.states[index] = key(Int(answer.ranks[index])).state(phases, stateByBase)
+        unsafe answer.setKey(key(Int(answer.ranks[index])), index, reader.phases, stateByBase)
       }
       let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
@@ -172,7 +170,7 @@ extension CachedConversation {
     for index in 0..<answer.rankCount {
       let rank = unsafe answer.ranks[index]
       guard let event = undone.first(where: { $0.rank == rank }) else { continue }
-      unsafe answer.states[index] = unsafe event.before.state(phases, stateByBase)
+      unsafe answer.setKey(event.before, index, phases, stateByBase)
     }
     return false
   }
@@ -202,10 +200,11 @@ extension CachedConversation {
     _ answer: AnswerStorage
   ) {
     let phases = reader.phases
-    let new = unsafe after.state(phases, stateByBase)
-    answer.move(Int(rank), from: unsafe before.state(phases, stateByBase), to: new)
+    answer.move(
+      Int(rank), from: unsafe before.state(phases, stateByBase),
+      to: unsafe after.state(phases, stateByBase))
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
-      unsafe answer.states[index] = new
+      unsafe answer.setKey(after, index, phases, stateByBase)
     }
   }
 

@@ -16,7 +16,7 @@ internal import Synchronization
 /// Readers of the latest version and instant take no lock: they compare ``sequence`` before and
 /// after.
 ///
-/// SAFETY: the arrays have ``count`` keys and ``StateRules/stateCount`` numbers for each tally.
+/// SAFETY: the arrays have ``count`` keys and ``stateCapacity`` numbers for each tally.
 /// They are accessed atomically, written only under the lock of ``guarded``, and freed by `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, each message reads all keys.
@@ -53,7 +53,8 @@ internal import Synchronization
   /// Half-open interval without events, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
-  let stateCount: Int
+  let stateCapacity: Int
+  private unowned(unsafe) let openStates: OpenStates?
   /// Of all tallies, before ``keys``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// The size of ``tallies`` and ``keys``.
@@ -95,12 +96,13 @@ internal import Synchronization
     revisions = (target.row.revision, target.memberRow.revision, target.appRevision)
     count = Int(target.memberRow.count)
     unsafe stateByBase = target.rules.statesByBase
-    stateCount = target.rules.stateCount
+    stateCapacity = target.rules.stateCapacity
+    unsafe openStates = target.rules.openStates
     applied = Atomic(number)
     guarded = Lock(
       Guarded(
         changes: PendingChanges(number), tallies: Tallies(count: isSmall ? 0 : Self.tallyCount)))
-    let numbers = isSmall ? 0 : stateCount * Self.tallyCount
+    let numbers = isSmall ? 0 : stateCapacity * Self.tallyCount
     arrayBytes = (numbers + max(count, 1)) * MemoryLayout<Atomic<UInt32>>.stride
     unsafe tallies = PageMemory.shared.allocate(arrayBytes)
       .bindMemory(to: Atomic<UInt32>.self, capacity: numbers + max(count, 1))
@@ -121,6 +123,10 @@ internal import Synchronization
     revisions.row == target.row.revision && revisions.members == target.memberRow.revision
       && revisions.app == target.appRevision
   }
+
+  /// See ``StateTables/stateCount``.
+  @inline(__always)
+  var stateCount: Int { unsafe openStates?.stateCount ?? stateCapacity }
 
   @inline(__always)
   func key(_ rank: Int) -> MemberKey {

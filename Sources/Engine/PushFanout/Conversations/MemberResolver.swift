@@ -75,6 +75,14 @@ struct MemberResolver {
     tables.memberUsers.prefetch(Int(row.start) + rank)
   }
 
+  /// Prefetches what a key needs of one of many users.
+  func prefetchAmongMany(_ user: UInt32) {
+    tables.packedUsers.prefetchAmongMany(Int(user))
+    tables.schedules.prefetchAmongMany(Int(user))
+    tables.userMutes.prefetch(UInt64(user))
+    version.deviceReader.prefetch(user)
+  }
+
   /// Nil if the user is not a member.
   func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
     if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {

@@ -37,7 +37,7 @@ extension CachedConversation {
 
   @inline(__always)
   private func add(_ slot: Int, _ state: UInt8, _ count: UInt32) {
-    let number = unsafe tallies + (slot * stateCount + Int(state))
+    let number = unsafe tallies + (slot * stateCapacity + Int(state))
     unsafe number.pointee.store(
       number.pointee.load(ordering: .relaxed) &+ count, ordering: .relaxed)
   }
@@ -91,8 +91,8 @@ extension CachedConversation {
     makePatternRuns(quiet.transitions, &guarded)
     guard let runs = guarded.tallies.runs.runs(of: quiet.transitions) else { return false }
     for state in 0..<stateCount {
-      let number = unsafe tallies[source * stateCount + state].load(ordering: .relaxed)
-      unsafe tallies[slot * stateCount + state].store(number, ordering: .relaxed)
+      let number = unsafe tallies[source * stateCapacity + state].load(ordering: .relaxed)
+      unsafe tallies[slot * stateCapacity + state].store(number, ordering: .relaxed)
     }
     let isLater = known.from <= quiet.from
     for entry in entries {
@@ -139,7 +139,7 @@ extension CachedConversation {
         unsafe countKeys(quiet.phases, into: start)
       }
       for state in 0..<stateCount {
-        unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)
+        unsafe tallies[slot * stateCapacity + state].store(numbers[state], ordering: .relaxed)
       }
     }
   }

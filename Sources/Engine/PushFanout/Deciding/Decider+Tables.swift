@@ -15,7 +15,7 @@ extension Decider {
     let isSmall = count <= CachedConversation.countedPerMessageLimit
     let states = unsafe isSmall ? storage.makeMemberStates(count) : nil
     let histogram = unsafe storage.histogram
-    unsafe histogram.update(repeating: 0, count: target.rules.stateCount)
+    unsafe histogram.update(repeating: 0, count: target.rules.stateCapacity)
     unsafe version.tables.memberKeys.countStates(
       row.range, reader.phases, target.rules, into: histogram, states: states)
     let unknown = unsafe Int(histogram[0])
@@ -33,7 +33,7 @@ extension Decider {
     }
     for index in 0..<storage.rankCount {
       let rank = unsafe Int(storage.ranks[index])
-      if let states = unsafe states {
+      if let states = unsafe states, unsafe target.rules.openStates == nil {
         unsafe storage.states[index] = unsafe states[rank]
         continue
       }
@@ -44,7 +44,7 @@ extension Decider {
       {
         key = MemberResolver(version).key(rank, copy target, at: reader.now)
       }
-      unsafe storage.states[index] = unsafe key.state(reader.phases, target.rules.statesByBase)
+      unsafe storage.setKey(key, index, reader.phases, target.rules.statesByBase)
     }
     return true
   }
@@ -62,11 +62,16 @@ extension Decider {
       var index = unsafe pk_find_unresolved(start, 0, keys.count)
       while index < keys.count {
         let rank = offset + index
+        let next = unsafe pk_find_unresolved(start, index + 1, keys.count)
+        if next < keys.count {
+          let slot = Int(target.memberRow.start) + offset + next
+          resolver.prefetchAmongMany(version.tables.memberUsers[slot])
+        }
         let state = unsafe resolver.key(rank, target, at: reader.now)
           .state(reader.phases, target.rules.statesByBase)
         storage.move(rank, from: StateRules.absent, to: state)
         left -= 1
-        index = unsafe pk_find_unresolved(start, index + 1, keys.count)
+        index = next
       }
     }
   }

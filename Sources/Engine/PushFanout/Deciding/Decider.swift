@@ -91,7 +91,6 @@ struct Decider {
     let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
     result.conversation = conversation
-    result.stateCount = target.rules.stateCount
     result.memberCount = Int(target.memberRow.count)
     result.memberUsers = version.tables.memberUsers
     result.ids = version.tables.userIDs.reader
@@ -113,8 +112,9 @@ struct Decider {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      if let message = plan.named {
-        addNamed(message, target, result.sender, storage)
+      if plan.isOpen {
+        OpenMessage(message, version.tables).name(target, version.tables, in: storage)
+        storage.addNamed(except: result.sender)
       } else {
         addNamed(plan, target, result.sender, storage)
       }
@@ -123,8 +123,9 @@ struct Decider {
     if result.sender >= 0 { storage.add(result.sender) }
     unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
-    if let message = plan.named {
-      correct(named, message, copy target, &result)
+    result.stateCount = target.rules.stateCount
+    if plan.isOpen {
+      correct(named, plan.messageClass, target, &result)
     } else if named > 0 {
       correctNamed(named, target.rules, plan, &result)
     }
@@ -170,6 +171,10 @@ struct Decider {
     let storage = result.storage
     let reader = reader(at: now, storage)
     storage.isFromTables = false
+    // States may have numbers by the end that they do not have yet.
+    if unsafe target.rules.openStates != nil {
+      unsafe storage.histogram.update(repeating: 0, count: OpenStates.stateCapacity)
+    }
     if isFromTables, readTables(target, reader, storage) {
       if result.memberCount > cache.readFromTablesLimit { cache.noteUse(target.conversation) }
       storage.isFromTables = true
@@ -268,7 +273,8 @@ struct Decider {
     if member.isAbsent || tables.isRefused(user) { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    if let message = plan.named {
+    if plan.isOpen {
+      let message = OpenMessage(message, tables)
       let reach = seenAt.map {
         tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
       }

@@ -8,10 +8,8 @@ struct MessagePlan {
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
-  /// By open rules, in place of ``mentions``.
-  var named: OpenMessage?
-  /// Whether users may have classes of their own.
-  var namesUsers: Bool { named != nil }
+  /// Whether an ``OpenMessage`` says whom it names, in place of ``mentions``.
+  var isOpen = false
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
 

@@ -1,12 +1,11 @@
 internal import PushModel
 
 /// What a message says of single users by open rules (O-1, O-15).
-///
-/// A class, as a plan has one word for it.
-final class OpenMessage: Sendable {
+struct OpenMessage: Sendable {
   let messageClass: OpenMessageClass
-  private let mentioned: Set<UInt32>
-  private let repliedTo: UInt32?
+  private let mentioned: [UInt32]
+  /// ``IDTable/unknown`` for none.
+  private let repliedTo: UInt32
   /// Members' policies with a mentioned role.
   private let roles: Set<UInt32>
   /// The sender's and the keywords' names, where anyone has them.
@@ -16,73 +15,105 @@ final class OpenMessage: Sendable {
   private static let ahead = 16
 
   init(_ message: borrowing Message, _ tables: borrowing Tables) {
-    messageClass = OpenMessageClass(
-      force: message.force ?? false, mentionsEveryone: message.mentionsAll ?? false)
-    let (users, names, hasNames) = (tables.userIDs, tables.names, !tables.nameLists.isEmpty)
-    mentioned = Set((message.mentions ?? []).compactMap { users.index(of: $0) })
-    sender = hasNames ? message.sender.flatMap { names.index(of: $0) } : nil
+    messageClass = OpenMessageClass(message)
+    let (users, hasNames) = (tables.userIDs.lookup, !tables.nameLists.isEmpty)
+    func user(_ id: Identifier) -> UInt32? { users.index(of: id, hash: users.hash(id)) }
+    mentioned = (message.mentions ?? []).compactMap(user)
+    if hasNames, let id = message.sender {
+      let names = tables.names.lookup
+      sender = names.index(of: id, hash: names.hash(id))
+    } else {
+      sender = nil
+    }
     guard message.hasRareFields else {
-      (repliedTo, roles, keywords) = (nil, [], NameSet([]))
+      (repliedTo, roles, keywords) = (IDTable.unknown, [], NameSet([]))
       return
     }
-    repliedTo = message.replyToUser.flatMap { users.index(of: $0) }
+    repliedTo = message.replyToUser.flatMap(user) ?? IDTable.unknown
     roles = message.mentionsRoles.map { tables.policies.members(withRoles: $0) } ?? []
     let text = hasNames ? message.text : nil
     keywords = NameSet(text.map { tables.keywords(in: $0) } ?? [])
   }
 
-  /// The classes for a user, but those of the conversation; nil if the user blocks the sender.
+  /// What it says of a user.
   func classes(
     for user: UInt32, _ record: MemberRecord, _ tables: borrowing Tables
-  ) -> MessageClasses? {
+  ) -> NamedClasses {
     var classes = messageClass.classes
     if mentioned.contains(user) { classes.insert(.mentionsMe) }
     if repliedTo == user { classes.insert(.reply) }
     if !roles.isEmpty, roles.contains(record.policyIndex) { classes.insert(.role) }
-    guard sender != nil || !keywords.isEmpty else { return classes }
-    guard let own = tables.nameLists.classes(for: user, keywords: keywords, sender: sender) else {
-      return nil
-    }
-    return classes.union(own)
+    return namesNobody ? NamedClasses(classes) : own(user, tables.nameLists).union(classes)
   }
 
-  /// Calls `body` with the rank of each member for whom the message may have other classes than for
-  /// most, perhaps repeatedly.
+  private var namesNobody: Bool { sender == nil && keywords.isEmpty }
+
+  /// By the user's names.
+  private func own(_ user: UInt32, _ lists: borrowing NameLists) -> NamedClasses {
+    lists.classes(for: user, keywords: keywords, sender: sender)
+  }
+
+  /// Names each member for whom the message may have other classes than for most.
   ///
   /// - Complexity: O((mentions + holders of a name) log members); O(members) for roles and for
   ///   names that more users have.
-  func forEachNamed(
-    _ target: borrowing ConversationTarget, _ tables: Tables, _ body: (Int) -> Void
+  func name(
+    _ target: borrowing ConversationTarget, _ tables: Tables, in storage: AnswerStorage
   ) {
     let row = target.memberRow
-    func name(_ user: UInt32) { if let rank = tables.rank(of: user, in: row) { body(rank) } }
-    mentioned.forEach(name)
-    if let repliedTo { name(repliedTo) }
+    func name(_ user: UInt32, _ classes: MessageClasses) {
+      guard let rank = tables.rank(of: user, in: row) else { return }
+      storage.name(rank, NamedClasses(classes))
+    }
+    for user in mentioned { name(user, .mentionsMe) }
+    if repliedTo != IDTable.unknown { name(repliedTo, .reply) }
     if !roles.isEmpty {
       var rank = 0
       tables.forEachMember(of: target.members) { _, record in
-        if roles.contains(record.policyIndex) { body(rank) }
+        if roles.contains(record.policyIndex) { storage.name(rank, NamedClasses(.role)) }
         rank += 1
       }
     }
-    var names = Array(keywords.all)
-    if let sender { names.append(sender) }
-    // Looking for a holder among the members takes about as long as reading four members' names.
-    let limit = Int(row.count) / 4 + 1
-    if tables.nameLists.holderCount(of: names, limit: limit) < limit {
-      for index in names {
-        tables.nameLists.forEachHolder(of: index) { user in
-          name(user)
-          return true
-        }
-      }
+    if namesNobody { return }
+    let lists = tables.nameLists
+    func add(_ user: UInt32, _ rank: Int) {
+      let classes = own(user, lists)
+      if !classes.isEmpty { storage.name(rank, classes) }
+    }
+    var holderCount = sender.map(lists.holderCount) ?? 0
+    for name in keywords.all { holderCount += lists.holderCount(of: name) }
+    // Reading a member's names takes several times as long as finding the next holder.
+    if holderCount <= 4 * Int(row.count) {
+      if let sender { forEachMember(with: sender, row, tables, add) }
+      for name in keywords.all { forEachMember(with: name, row, tables, add) }
       return
     }
     let (first, last) = (Int(row.start), row.range.upperBound - 1)
     tables.memberUsers.forEachChunkElement(row.range) { rank, user in
-      tables.nameLists.prefetch(tables.memberUsers[min(first + rank + Self.ahead, last)])
-      let classes = tables.nameLists.classes(for: user, keywords: keywords, sender: sender)
-      if classes != [] { body(rank) }
+      lists.prefetch(tables.memberUsers[min(first + rank + Self.ahead, last)])
+      add(user, rank)
+    }
+  }
+
+  /// Calls `body` with members who have a name, or had it.
+  private func forEachMember(
+    with name: UInt32, _ row: ConversationRow, _ tables: Tables, _ body: (UInt32, Int) -> Void
+  ) {
+    let (lists, users) = (tables.nameLists, tables.memberUsers)
+    guard lists.holderCount(of: name) > Int(row.count) / 16 else {
+      lists.forEachHolder(of: name) { tables.prefetchRank(of: $0, in: row) }
+      lists.forEachHolder(of: name) { user in
+        if let rank = tables.rank(of: user, in: row) { body(user, rank) }
+      }
+      return
+    }
+    // Those known since the build are in the order of users, so that the next one is near.
+    var (last, rank): (UInt32, Int) = (0, 0)
+    lists.forEachHolder(of: name) { user in
+      if user < last { rank = 0 }
+      last = user
+      rank = users.rank(ofFirstNotBelow: user, from: rank, in: row.range)
+      if rank < row.count, users[Int(row.start) + rank] == user { body(user, rank) }
     }
   }
 }

@@ -126,7 +126,8 @@ struct DeferredPushes {
       let message = OpenMessageClass(index: messageClass)
       return release(of: rank, target, at: now, resolver) { overrides, reach, at in
         resolver.openCode(
-          of: user, overrides, message.classes, force: message.force, at: at, reach: reach)
+          of: user, overrides, NamedClasses(message.classes), force: message.force, at: at,
+          reach: reach)
       }
     }
     return releaseByEvents(of: rank, target, at: now, resolver) { at in

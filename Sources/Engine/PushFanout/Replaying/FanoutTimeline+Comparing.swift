@@ -104,6 +104,6 @@ extension FanoutTimeline {
     }
     return DecidedConversation(
       members: followed(conversation, quiet).members,
-      stateCount: conversation.stateCount, key: MemberListKey(conversation.target))
+      stateCapacity: conversation.stateCapacity, key: MemberListKey(conversation.target))
   }
 }

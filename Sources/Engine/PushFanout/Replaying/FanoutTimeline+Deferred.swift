@@ -59,6 +59,8 @@ extension FanoutTimeline {
     let conversation: CachedConversation?
     let quiet: SchedulePhases
     let plan: MessagePlan
+    /// By open rules.
+    let message: OpenMessage?
     /// The last instant before the message expires.
     let limit: Int64
     /// Ranks mentioned by name, ascending, without the sender.
@@ -76,7 +78,7 @@ extension FanoutTimeline {
     let plan = MessagePlan(message, target, engineVersion.tables)
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
-    if plan.namesUsers {
+    if plan.isOpen {
       // All who do not get what their state says.
       named = result.correctedRanks
     } else if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
@@ -90,6 +92,7 @@ extension FanoutTimeline {
     deferred.prepare(quiet, engineVersion)
     return Deferring(
       target: target, conversation: conversation, quiet: quiet, plan: plan,
+      message: plan.isOpen ? OpenMessage(message, engineVersion.tables) : nil,
       limit: expiry(message), named: named)
   }
 
@@ -159,7 +162,7 @@ extension FanoutTimeline {
 
   /// The same for a member with classes that most do not have.
   private func release(ofNamed rank: Int, _ deferring: Deferring) -> (at: Int64, code: UInt8)? {
-    guard let message = deferring.plan.named else {
+    guard let message = deferring.message else {
       return release(of: rank, deferring.plan.namedClass, deferring)
     }
     let found = deferred.release(

@@ -57,7 +57,7 @@ package struct OutcomeLedger {
     _ a: DecidedConversation, _ b: DecidedConversation?, _ members: Members
   ) {
     keys = (a.key, b?.key)
-    width = (a.stateCount, b?.stateCount ?? 0)
+    width = (a.stateCapacity, b?.stateCapacity ?? 0)
     self.members = members
     self.a = a.members
     self.b = b?.members
@@ -236,7 +236,7 @@ package struct OutcomeLedger {
 /// A decided conversation's members, followed to the message.
 struct DecidedConversation {
   let members: FollowedMembers
-  let stateCount: Int
+  let stateCapacity: Int
   let key: MemberListKey
 }
 

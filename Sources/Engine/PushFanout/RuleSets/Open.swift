@@ -161,8 +161,31 @@ struct OpenMessageClass {
 
   init(index: Int) { self.index = index }
 
-  init(force: Bool, mentionsEveryone: Bool) { index = (force ? 1 : 0) | (mentionsEveryone ? 2 : 0) }
+  init(_ message: borrowing Message) {
+    index = (message.force ?? false ? 1 : 0) | (message.mentionsAll ?? false ? 2 : 0)
+  }
 
   var force: Bool { index & 1 != 0 }
   var classes: MessageClasses { index & 2 != 0 ? .mentionsEveryone : [] }
+}
+
+/// The classes that a message has for a user, but those of the conversation, and whether the user
+/// blocks the sender.
+struct NamedClasses: BitwiseCopyable {
+  let bits: UInt16
+
+  private static let blockingBit: UInt16 = 1 << 15
+  static let blocksSender = NamedClasses(bits: blockingBit)
+
+  init(bits: UInt16) { self.bits = bits }
+
+  init(_ classes: MessageClasses) { bits = classes.rawValue }
+
+  var classes: MessageClasses { MessageClasses(rawValue: bits & ~Self.blockingBit) }
+  var blocksSender: Bool { bits & Self.blockingBit != 0 }
+  var isEmpty: Bool { bits == 0 }
+
+  func union(_ classes: MessageClasses) -> NamedClasses {
+    NamedClasses(bits: bits | classes.rawValue)
+  }
 }

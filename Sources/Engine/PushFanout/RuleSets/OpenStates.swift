@@ -8,11 +8,11 @@ internal import Synchronization
 /// What has no number left has the state ``others``: these members are decided one by one.
 ///
 /// SAFETY: the tables are those of ``StateRules``, which retains this. A number is given out, by an
-/// atomic store, after all that belongs to it was written under the lock.
+/// atomic store, after all that belongs to it was written under the lock; nothing of it changes.
 @safe final class OpenStates: @unchecked Sendable {
   static let others: UInt8 = 1
   private static let firstState = 2
-  private static let stateCapacity = 256
+  static let stateCapacity = 256
   /// The base of members of ``others``.
   private static let othersBase = UInt16(MemberKey.baseCapacity - 1)
   static let phaseCapacity = 64
@@ -26,15 +26,22 @@ internal import Synchronization
   private let slots: UnsafeMutablePointer<Atomic<UInt64>>
   /// By ``OpenQuiet``; 0 until it occurs.
   private let phases: UnsafeMutablePointer<Atomic<UInt8>>
+  /// By base, and by phase.
+  private let members: UnsafeMutablePointer<OpenMemberClass?>
+  private let quiets: UnsafeMutablePointer<OpenQuiet?>
+  private let numbered = Atomic(firstState)
   private let known = Lock(Known())
 
   private struct Known {
-    /// By base, and by phase.
-    var members: [OpenMemberClass?] = [nil]
-    var quiets: [OpenQuiet?] = [nil]
+    /// How many bases and phases have numbers.
+    var baseCount = 1
+    var phaseCount = 1
     /// By codes.
     var states: [[UInt8]: UInt8] = [:]
   }
+
+  /// Every state numbered until now is below it.
+  var stateCount: Int { numbered.load(ordering: .acquiring) }
 
   /// - Parameters:
   ///   - codes: of ``OpenMessageClass/count`` tables.
@@ -46,6 +53,10 @@ internal import Synchronization
     for slot in 0..<Self.slotCount { unsafe (slots + slot).initialize(to: Atomic(0)) }
     unsafe phases = .allocate(capacity: OpenQuiet.count)
     for quiet in 0..<OpenQuiet.count { unsafe (phases + quiet).initialize(to: Atomic(0)) }
+    unsafe members = .allocate(capacity: MemberKey.baseCapacity)
+    unsafe members.initialize(repeating: nil, count: MemberKey.baseCapacity)
+    unsafe quiets = .allocate(capacity: Self.phaseCapacity)
+    unsafe quiets.initialize(repeating: nil, count: Self.phaseCapacity)
     for phase in 0..<Self.phaseCapacity where phase != StateRules.refusedPhase {
       set(Self.others, phase: UInt8(phase), base: Self.othersBase)
     }
@@ -57,6 +68,8 @@ internal import Synchronization
   deinit {
     unsafe slots.deallocate()
     unsafe phases.deallocate()
+    unsafe members.deallocate()
+    unsafe quiets.deallocate()
   }
 
   private func set(_ state: UInt8, phase: UInt8, base: UInt16) {
@@ -72,11 +85,13 @@ internal import Synchronization
     find(member)
       ?? known.withLock { known in
         if let base = find(member) { return base }
-        guard known.members.count < Int(Self.othersBase) else { return Self.othersBase }
-        let base = UInt16(known.members.count)
-        known.members.append(member)
-        for (phase, quiet) in known.quiets.enumerated() where phase != StateRules.refusedPhase {
-          set(state(member, quiet, &known), phase: UInt8(phase), base: base)
+        guard known.baseCount < Int(Self.othersBase) else { return Self.othersBase }
+        let base = UInt16(known.baseCount)
+        unsafe members[Int(base)] = member
+        known.baseCount += 1
+        for phase in 0..<known.phaseCount where phase != StateRules.refusedPhase {
+          let state = unsafe state(member, quiets[phase], &known)
+          set(state, phase: UInt8(phase), base: base)
         }
         var slot = firstSlot(of: member)
         while unsafe slots[slot].load(ordering: .relaxed) != 0 { slot = next(slot) }
@@ -111,13 +126,14 @@ internal import Synchronization
     return known.withLock { known in
       let found = unsafe phases[Int(quiet.bits)].load(ordering: .relaxed)
       if found != 0 { return found }
-      if known.quiets.count == StateRules.refusedPhase { known.quiets.append(nil) }
+      if known.phaseCount == StateRules.refusedPhase { known.phaseCount += 1 }
       var phase = Self.othersPhase
-      if known.quiets.count < Int(Self.othersPhase) {
-        phase = UInt8(known.quiets.count)
-        known.quiets.append(quiet)
-        for base in known.members.indices {
-          guard let member = known.members[base] else { continue }
+      if known.phaseCount < Int(Self.othersPhase) {
+        phase = UInt8(known.phaseCount)
+        unsafe quiets[Int(phase)] = quiet
+        known.phaseCount += 1
+        for base in 1..<known.baseCount {
+          guard let member = unsafe members[base] else { continue }
           set(state(member, quiet, &known), phase: phase, base: UInt16(base))
         }
       }
@@ -140,6 +156,21 @@ internal import Synchronization
     let state = UInt8(number)
     known.states[answers] = state
     for (table, code) in answers.enumerated() { unsafe codes[table * 256 + number] = code }
+    numbered.store(number + 1, ordering: .releasing)
     return state
+  }
+
+  // MARK: Members
+
+  /// The code of a message for a member with a key.
+  ///
+  /// - Returns: nil if what the key stands for has no number.
+  @inline(__always)
+  func code(_ key: MemberKey, _ phases: PhaseTable, _ named: NamedClasses, force: Bool) -> UInt8? {
+    let phase = phases[key.schedule]
+    if key.base == 0 || phase == StateRules.refusedPhase { return 0 }
+    guard phase != Self.othersPhase, let member = unsafe members[key.base] else { return nil }
+    if named.blocksSender { return Outcome(.suppress, .senderBlocked).code }
+    return unsafe member.outcome(named.classes, quiets[phase], force: force).code
   }
 }

@@ -67,7 +67,7 @@ internal import PushModel
     }
     openStates = nil
     tables = unsafe StateTables(
-      stateCount: pairs.count + 1, codes: codes, bases: bases, statesByBase: statesByBase,
+      stateCapacity: pairs.count + 1, codes: codes, bases: bases, statesByBase: statesByBase,
       openStates: nil)
   }
 
@@ -85,7 +85,8 @@ internal import PushModel
     let bases = UnsafeMutablePointer<UInt16>.allocate(capacity: StateKey.count)
     unsafe bases.initialize(repeating: openStates.base(.online), count: StateKey.count)
     tables = unsafe StateTables(
-      stateCount: 256, codes: codes, bases: bases, statesByBase: statesByBase,
+      stateCapacity: OpenStates.stateCapacity, codes: codes, bases: bases,
+      statesByBase: statesByBase,
       openStates: openStates)
   }
 
@@ -128,8 +129,8 @@ internal import PushModel
 /// SAFETY: valid as long as the rules, which every version with the same ``Tables/appRevision``
 /// retains.
 @safe struct StateTables: @unchecked Sendable {
-  /// Every state is below it.
-  let stateCount: Int
+  /// Every state is below it, now and later.
+  let stateCapacity: Int
   /// By class of message, then state.
   fileprivate let codes: UnsafePointer<UInt8>
   /// By ``StateKey`` without quiet hours; 0 for not yet a member. By open rules, of online members
@@ -144,6 +145,10 @@ internal import PushModel
   var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
   /// Those of open rules.
   unowned(unsafe) let openStates: OpenStates?
+
+  /// Every state that occurs in keys of now is below it.
+  @inline(__always)
+  var stateCount: Int { unsafe openStates?.stateCount ?? stateCapacity }
 
   /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.

@@ -113,7 +113,8 @@ struct SnapshotBounds {
     case .nameListStarts:
       unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(listedNames)))
     case .lastNameHolders:
-      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(holders)))
+      unsafe finding.merge(
+        Self.check(map: start, count, mask: UInt64(UInt32.max), upTo: UInt64(holders)))
     case .nameHolders:
       let users = UInt32(users)
       finding.isWrong = unsafe Self.any(start, count) { (holder: NameLists.Holder) -> UInt8 in
@@ -146,7 +147,7 @@ struct SnapshotBounds {
   }
 
   private static func check(
-    map start: UnsafeRawPointer, _ count: Int, upTo last: UInt64
+    map start: UnsafeRawPointer, _ count: Int, mask: UInt64 = .max, upTo last: UInt64
   ) -> SnapshotFinding {
     let slots = unsafe start.assumingMemoryBound(to: PagedMap.Slot.self)
     var finding = SnapshotFinding()
@@ -154,7 +155,8 @@ struct SnapshotBounds {
       let slot = unsafe slots[index]
       finding.used += slot.key == 0 ? 0 : 1
       // A negative number is a large unsigned one.
-      if slot.key != 0, UInt64(bitPattern: slot.value) > last { finding.isWrong = true }
+      let value = UInt64(bitPattern: slot.value) & mask
+      if slot.key != 0, value > last { finding.isWrong = true }
     }
     return finding
   }

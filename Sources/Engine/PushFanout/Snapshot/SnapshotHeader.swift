@@ -30,7 +30,7 @@ struct SnapshotHeader {
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
-  static let layoutVersion: UInt32 = 5
+  static let layoutVersion: UInt32 = 6
 
   var identity: SnapshotIdentity
   var sequence: UInt64

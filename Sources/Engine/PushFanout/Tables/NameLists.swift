@@ -29,7 +29,7 @@ struct NameLists {
   /// By user, where the list begins.
   private(set) var starts: PagedMap
   private(set) var holders: PagedTable<Holder>
-  /// By name, the last holder's index plus 1.
+  /// By name, how many holders were added, above 32 bits with the last one's index plus 1.
   private(set) var lastHolders: PagedMap
 
   init<Visitor: TableVisitor & ~Copyable>(
@@ -71,16 +71,18 @@ struct NameLists {
     return list
   }
 
+  /// Prefetches where the last holder of a name is.
+  func prefetchHolders(of name: UInt32) { lastHolders.prefetch(UInt64(name)) }
+
   /// Prefetches where the list of a user begins.
   func prefetch(_ user: UInt32) { starts.prefetch(UInt64(user)) }
 
   /// The classes that a message has for a user by its keywords and its sender (O-1).
   ///
-  /// - Returns: nil if the user blocks the sender.
   func classes(
     for user: UInt32, keywords: borrowing NameSet, sender: UInt32?
-  ) -> MessageClasses? {
-    guard let start = starts[UInt64(user)] else { return [] }
+  ) -> NamedClasses {
+    guard let start = starts[UInt64(user)] else { return NamedClasses([]) }
     let head = head(at: Int(start))
     var index = Int(start) + Head.size
     var classes: MessageClasses = []
@@ -90,28 +92,19 @@ struct NameLists {
         break
       }
     }
-    guard let sender else { return classes }
+    guard let sender else { return NamedClasses(classes) }
     index += 2 * head.keywords
     for other in 0..<head.important where names[index + other] == sender {
       classes.insert(.sender)
       break
     }
     index += head.important
-    for other in 0..<head.blocked where names[index + other] == sender { return nil }
-    return classes
+    for other in 0..<head.blocked where names[index + other] == sender { return .blocksSender }
+    return NamedClasses(classes)
   }
 
-  /// How many holders names have, or had, together; counted up to a limit.
-  func holderCount(of names: [UInt32], limit: Int) -> Int {
-    var count = 0
-    for name in names {
-      forEachHolder(of: name) { _ in
-        count += 1
-        return count < limit
-      }
-    }
-    return count
-  }
+  /// How many holders a name has, or had.
+  func holderCount(of name: UInt32) -> Int { Int(lastHolders[UInt64(name)] ?? 0) >> 32 }
 
   /// - Returns: false if there are too many names.
   mutating func set(_ list: List, of user: UInt32, limit: Int, _ store: PageStore) -> Bool {
@@ -132,20 +125,42 @@ struct NameLists {
       names.append(tokens, store)
     }
     for name in list.important + list.blocked { names.append(name, store) }
-    for name in new.sorted() {
-      let last = lastHolders[UInt64(name)] ?? 0
-      holders.append(Holder(user: user, before: UInt32(last)), store)
-      lastHolders.set(UInt64(name), Int64(holders.count), store)
-    }
+    for name in new.sorted() { addHolder(user, of: name, store) }
     return true
   }
 
-  /// Calls `body` with users who have a name, or had it, perhaps repeatedly, until it returns false.
-  func forEachHolder(of name: UInt32, _ body: (UInt32) -> Bool) {
-    var next = UInt32(lastHolders[UInt64(name)] ?? 0)
+  private mutating func addHolder(_ user: UInt32, of name: UInt32, _ store: PageStore) {
+    let last = lastHolders[UInt64(name)] ?? 0
+    holders.append(Holder(user: user, before: UInt32(truncatingIfNeeded: last)), store)
+    lastHolders.set(UInt64(name), (last >> 32 + 1) << 32 | Int64(holders.count), store)
+  }
+
+  /// Moves the holders of each name together, in the order of users, so that finding them reads few
+  /// cache lines.
+  ///
+  /// - Complexity: O(names of all users).
+  mutating func groupHolders(_ store: PageStore) {
+    var names: [(name: UInt32, users: [UInt32])] = []
+    for index in 0..<lastHolders.slots.count where lastHolders.slots[index].key != 0 {
+      let name = UInt32(lastHolders.slots[index].key - 1)
+      var users: [UInt32] = []
+      forEachHolder(of: name) { users.append($0) }
+      names.append((name, users.sorted(by: >)))
+    }
+    holders.removeAll(store)
+    for (name, users) in names {
+      lastHolders.set(UInt64(name), 0, store)
+      // The last is found first.
+      for user in users { addHolder(user, of: name, store) }
+    }
+  }
+
+  /// Calls `body` with users who have a name, or had it, perhaps repeatedly.
+  func forEachHolder(of name: UInt32, _ body: (UInt32) -> Void) {
+    var next = UInt32(truncatingIfNeeded: lastHolders[UInt64(name)] ?? 0)
     while next > 0 {
       let holder = holders[Int(next) - 1]
-      if !body(holder.user) { return }
+      body(holder.user)
       next = holder.before
     }
   }

@@ -42,6 +42,8 @@ struct Policies: Sendable {
   private(set) var members = InternedList(MemberPolicy())
   /// Those of ``members``, without references.
   private(set) var traits = [MemberPolicy.Traits()]
+  /// The numbers of members' policies with a role.
+  private var numbersByRole: [Identifier: [UInt32]] = [:]
 
   /// Whether settings have fields that only open rules have. Never false again, as values stay.
   var hasOpen = false
@@ -60,7 +62,10 @@ struct Policies: Sendable {
 
   mutating func insert(_ policy: MemberPolicy) -> UInt32 {
     let index = members.insert(policy)
-    if index == traits.count { traits.append(policy.traits) }
+    if index == traits.count {
+      traits.append(policy.traits)
+      for role in policy.roles { numbersByRole[role, default: []].append(index) }
+    }
     return index
   }
 
@@ -92,9 +97,7 @@ struct Policies: Sendable {
 
   /// The numbers of members' policies with one of these roles.
   func members(withRoles roles: [Identifier]) -> Set<UInt32> {
-    let wanted = Set(roles)
-    let found = members.values.indices.filter { !wanted.isDisjoint(with: members.values[$0].roles) }
-    return Set(found.map { UInt32($0) })
+    Set(roles.lazy.flatMap { numbersByRole[$0] ?? [] })
   }
 }
 

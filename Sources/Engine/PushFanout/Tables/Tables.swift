@@ -219,6 +219,12 @@ internal import QuietTime
     memberUsers.rank(of: user, in: row.range, below: userCount)
   }
 
+  /// Prefetches where ``rank(of:in:)`` begins.
+  @inline(__always)
+  func prefetchRank(of user: UInt32, in row: ConversationRow) {
+    memberUsers.prefetchAmongMany(Int(row.start) + Int(row.count) * Int(user) / max(userCount, 1))
+  }
+
   /// About where a user ranks among members, in 0..<1.
   @inline(__always)
   func position(of user: UInt32) -> Double {

@@ -32,16 +32,15 @@ extension MemberResolver {
       isUserMuted: isUserMuted, allowed: tables.policy(of: user).mutedAllow)
   }
 
-  /// - Parameters:
-  ///   - more: the message's classes for the user, but those of the conversation.
-  ///   - reach: as for ``openClass(of:_:at:reach:)``.
+  /// - Parameter reach: as for ``openClass(of:_:at:reach:)``.
   /// - Returns: 0 for no recipient.
   func openCode(
-    of user: UInt32, _ overrides: MemberOverrides, _ more: MessageClasses, force: Bool,
+    of user: UInt32, _ overrides: MemberOverrides, _ named: NamedClasses, force: Bool,
     at now: Int64, reach: OpenMemberClass.Reach? = nil
   ) -> UInt8 {
     if overrides.since > now || tables.isRefused(user) { return 0 }
+    if named.blocksSender { return Outcome(.suppress, .senderBlocked).code }
     return openClass(of: user, overrides, at: now, reach: reach)
-      .outcome(more, tables.openQuiet(of: user, at: now), force: force).code
+      .outcome(named.classes, tables.openQuiet(of: user, at: now), force: force).code
   }
 }

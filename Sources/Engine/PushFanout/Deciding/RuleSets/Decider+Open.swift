@@ -11,50 +11,53 @@ extension MessagePlan {
     if age > tables.app.open.expireSeconds * 1000 {  // O-22
       return uniform = Outcome(.suppress, .expired)
     }
-    let message = OpenMessage(message, tables)
-    messageClass = message.messageClass.index
+    messageClass = OpenMessageClass(message).index
     namedClass = messageClass
-    named = message
+    isOpen = true
   }
 }
 
 extension Decider {
-  /// Looks up whom the message names.
-  func addNamed(
-    _ message: OpenMessage, _ target: borrowing ConversationTarget, _ sender: Int,
-    _ storage: AnswerStorage
-  ) {
-    message.forEachNamed(target, version.tables) { if $0 != sender { storage.add($0) } }
-    storage.sortRanks()
-  }
-
-  /// Decides these members one by one, and those of ``OpenStates/others``. All are corrections, as an
-  /// outcome that is the state's now may not be later.
+  /// Decides named members by their keys, and those of ``OpenStates/others`` one by one. All are
+  /// corrections, as an outcome that is the state's now may not be later.
   func correct(
-    _ count: Int, _ message: OpenMessage, _ target: ConversationTarget,
+    _ count: Int, _ messageClass: Int, _ target: borrowing ConversationTarget,
     _ result: inout FanoutResult
   ) {
-    let storage = result.storage
-    let (resolver, now, sender) = (MemberResolver(version), result.instant, result.sender)
-    func add(_ rank: Int, _ state: UInt8) {
-      let code = resolver.openCode(ofRank: rank, message, target, at: now)
-      storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
-    }
-    guard unsafe storage.histogram[Int(OpenStates.others)] > 0,
-      let all = unsafe result.memberStates()
-    else {
-      for index in 0..<count { unsafe add(Int(storage.ranks[index]), storage.states[index]) }
+    let (storage, message) = (result.storage, OpenMessageClass(index: messageClass))
+    guard let states = unsafe target.rules.openStates, let phases = storage.quiet?.phases else {
       return
     }
-    var next = 0
-    for rank in 0..<result.memberCount where rank != sender {
-      if unsafe next < count && Int(storage.ranks[next]) == rank {
-        unsafe add(rank, storage.states[next])
-        next += 1
-      } else if unsafe all[rank] == OpenStates.others {
-        add(rank, OpenStates.others)
+    let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
+    let all = unsafe hasOthers ? result.memberStates() : nil
+    var rank = 0
+    /// Adds members of no state, below a rank.
+    func addOthers(below end: Int) {
+      guard let all = unsafe all else { return }
+      while rank < end {
+        if unsafe all[rank] == OpenStates.others, rank != result.sender {
+          add(rank, OpenStates.others, NamedClasses(message.classes))
+        }
+        rank += 1
       }
+      rank = end + 1
     }
+    func add(_ rank: Int, _ state: UInt8, _ classes: NamedClasses, _ code: UInt8? = nil) {
+      let code =
+        code
+        ?? MemberResolver(version).openCode(
+          ofRank: rank, classes, force: message.force, target, at: result.instant)
+      storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
+    }
+    for index in 0..<count {
+      let named = storage.named(index)
+      addOthers(below: named.rank)
+      let classes = named.classes.union(message.classes)
+      add(
+        named.rank, named.state, classes,
+        states.code(named.key, phases, classes, force: message.force))
+    }
+    addOthers(below: result.memberCount)
   }
 }
 
@@ -90,14 +93,20 @@ extension MemberResolver {
   ) -> UInt8 {
     let row = target.memberRow
     let slot = Int(row.start) + rank
-    let user = tables.memberUsers[slot]
     let record = tables.record(at: slot, target.members, row)
-    let overrides = overrides(of: user, record, target)
-    guard let classes = message.classes(for: user, record, tables) else {
-      let isRecipient = overrides.since <= now && !tables.isRefused(user)
-      return isRecipient ? Outcome(.suppress, .senderBlocked).code : 0
-    }
     return openCode(
-      of: user, overrides, classes, force: message.messageClass.force, at: now, reach: reach)
+      ofRank: rank, message.classes(for: tables.memberUsers[slot], record, tables),
+      force: message.messageClass.force, target, at: now, reach: reach)
+  }
+
+  /// The same for what a message says of the member.
+  func openCode(
+    ofRank rank: Int, _ named: NamedClasses, force: Bool, _ target: borrowing ConversationTarget,
+    at now: Int64, reach: OpenMemberClass.Reach? = nil
+  ) -> UInt8 {
+    let user = tables.memberUsers[Int(target.memberRow.start) + rank]
+    return openCode(
+      of: user, overrides(of: user, rank: rank, copy target), named, force: force, at: now,
+      reach: reach)
   }
 }

@@ -35,7 +35,7 @@ struct PagedMap {
 
   func prefetch(_ key: UInt64) {
     guard slots.count > 0 else { return }
-    slots.prefetch(Int(truncatingIfNeeded: Self.mix(key)) & (slots.count - 1))
+    slots.prefetchAmongMany(Int(truncatingIfNeeded: Self.mix(key)) & (slots.count - 1))
   }
 
   mutating func set(_ key: UInt64, _ value: Int64, _ store: PageStore) {

@@ -52,6 +52,11 @@ extension TableWriter {
     if hasNames { noteOpen() }
   }
 
+  /// Moves together who has the same name.
+  func groupNames() {
+    if !tables.nameLists.isEmpty { tables.ownRare().nameLists.groupHolders(store) }
+  }
+
   /// Tokens, and all that they begin with, so that a search in a text ends early.
   private func intern(tokens: TextTokens) throws(FanoutError) -> UInt32 {
     var index: UInt32 = 0
@@ -121,9 +126,7 @@ extension Tables {
     var found: Set<UInt32> = []
     for first in 0..<text.count {
       for last in first..<text.count {
-        let index = unsafe text[first...last].withUnsafeBytes { bytes in
-          unsafe lookup.index(of: bytes, hash: names.hash(bytes))
-        }
+        let index = unsafe text[first...last].withUnsafeBytes { unsafe lookup.index(of: $0) }
         guard let index else { break }
         found.insert(index)
       }
