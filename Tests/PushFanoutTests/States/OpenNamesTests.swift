@@ -25,9 +25,11 @@ import Testing
   private static func user(
     _ random: inout SeededGenerator, chance: Int = 90
   ) throws -> UserSettings {
-    var user = UserSettings(
-      level: NotificationLevel(
-        random.pick([[.keyword, .sender], .direct, [.mentionsMe, .keyword], [.sender], .all])))
+    var user = UserSettings()
+    let levels: [MessageClasses] = [
+      [.keyword, .sender], .direct, [.mentionsMe, .keyword], [.sender], .all,
+    ]
+    user.level = NotificationLevel(random.pick(levels))
     guard random.chance(chance) else { return user }
     try user.setKeywords(words.filter { random.chance($0.share) }.map(\.text))
     for (sender, important, blocked) in senders {
@@ -61,7 +63,8 @@ import Testing
     var settings = FanoutSettings(app: AppSettings(rules: .open))
     for number in 0..<Self.userCount {
       settings.setUser(Self.id(number), try Self.user(&random))
-      for size in Self.rooms where number * size / Self.userCount < (number + 1) * size / Self.userCount {
+      for size in Self.rooms
+      where number * size / Self.userCount < (number + 1) * size / Self.userCount {
         settings.setMember(Self.id(number), of: Identifier("g\(size)"), MemberSettings())
       }
     }

@@ -126,7 +126,10 @@ internal import Synchronization
 
   /// See ``StateTables/stateCount``.
   @inline(__always)
-  var stateCount: Int { unsafe openStates?.stateCount ?? stateCapacity }
+  var stateCount: Int {
+    stateCapacity < OpenStates.stateCapacity
+      ? stateCapacity : unsafe openStates.unsafelyUnwrapped.stateCount
+  }
 
   @inline(__always)
   func key(_ rank: Int) -> MemberKey {

@@ -31,10 +31,11 @@ extension Decider {
     if let online = version.online {
       correctOnline(online, copy target, reader, begins: begins, storage)
     }
+    let known = unsafe target.rules.numbersStates ? nil : states
     for index in 0..<storage.rankCount {
       let rank = unsafe Int(storage.ranks[index])
-      if let states = unsafe states, unsafe target.rules.openStates == nil {
-        unsafe storage.states[index] = unsafe states[rank]
+      if let known = unsafe known {
+        unsafe storage.states[index] = unsafe known[rank]
         continue
       }
       let slot = Int(row.start) + rank

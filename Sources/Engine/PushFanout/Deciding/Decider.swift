@@ -172,7 +172,7 @@ struct Decider {
     let reader = reader(at: now, storage)
     storage.isFromTables = false
     // States may have numbers by the end that they do not have yet.
-    if unsafe target.rules.openStates != nil {
+    if target.rules.numbersStates {
       unsafe storage.histogram.update(repeating: 0, count: OpenStates.stateCapacity)
     }
     if isFromTables, readTables(target, reader, storage) {

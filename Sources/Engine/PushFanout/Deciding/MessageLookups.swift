@@ -95,14 +95,11 @@ struct MessageLookups {
 struct MessageLookup {
   private let rooms: IDLookup
   private let users: IDLookup
-  /// Where users have names of senders.
-  private let names: IDLookup?
 
   @inline(__always)
   init(_ version: EngineVersion) {
     rooms = version.tables.conversationIDs.lookup
     users = version.tables.userIDs.lookup
-    names = version.tables.nameLists.isEmpty ? nil : version.tables.names.lookup
   }
 
   @inline(__always)
@@ -112,8 +109,6 @@ struct MessageLookup {
     guard let sender else { return (room, 0) }
     let user = users.hash(sender)
     users.slots.prefetch(user)
-    // Tables of names and users have the same seed.
-    names?.slots.prefetch(user)
     return (room, user)
   }
 
@@ -126,7 +121,10 @@ struct MessageLookup {
       cache.prefetchSlot(conversation)
     }
     users.prefetch(user)
-    if let name = names?.prefetch(user) { tables.nameLists.prefetchHolders(of: name) }
+    // Tables of names and users have the same seed.
+    if !tables.nameLists.isEmpty, let name = tables.names.lookup.prefetch(user) {
+      tables.nameLists.prefetchHolders(of: name)
+    }
   }
 
   private static let mentionCount = 4

@@ -148,7 +148,13 @@ internal import PushModel
 
   /// Every state that occurs in keys of now is below it.
   @inline(__always)
-  var stateCount: Int { unsafe openStates?.stateCount ?? stateCapacity }
+  var stateCount: Int {
+    numbersStates ? unsafe openStates.unsafelyUnwrapped.stateCount : stateCapacity
+  }
+
+  /// Whether there are ``openStates``: asking them would count references.
+  @inline(__always)
+  var numbersStates: Bool { stateCapacity == OpenStates.stateCapacity }
 
   /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.
