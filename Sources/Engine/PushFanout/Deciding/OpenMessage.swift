@@ -1,8 +1,10 @@
+internal import Algorithms
 internal import PushModel
 
 /// What a message says of single users by open rules (O-1, O-15).
 struct OpenMessage: Sendable {
   let messageClass: OpenMessageClass
+  /// Ascending.
   private let mentioned: [UInt32]
   /// ``IDTable/unknown`` for none.
   private let repliedTo: UInt32
@@ -18,7 +20,7 @@ struct OpenMessage: Sendable {
     messageClass = OpenMessageClass(message)
     let (users, hasNames) = (tables.userIDs.lookup, !tables.nameLists.isEmpty)
     func user(_ id: Identifier) -> UInt32? { users.index(of: id, hash: users.hash(id)) }
-    mentioned = (message.mentions ?? []).compactMap(user)
+    mentioned = (message.mentions ?? []).compactMap(user).sorted()
     if hasNames, let id = message.sender {
       let names = tables.names.lookup
       sender = names.index(of: id, hash: names.hash(id))
@@ -40,7 +42,8 @@ struct OpenMessage: Sendable {
     for user: UInt32, _ record: MemberRecord, _ tables: borrowing Tables
   ) -> NamedClasses {
     var classes = messageClass.classes
-    if mentioned.contains(user) { classes.insert(.mentionsMe) }
+    let place = mentioned.partitioningIndex { $0 >= user }
+    if place < mentioned.count, mentioned[place] == user { classes.insert(.mentionsMe) }
     if repliedTo == user { classes.insert(.reply) }
     if !roles.isEmpty, roles.contains(record.policyIndex) { classes.insert(.role) }
     return namesNobody ? NamedClasses(classes) : own(user, tables.nameLists).union(classes)
@@ -80,12 +83,14 @@ struct OpenMessage: Sendable {
       let classes = own(user, lists)
       if !classes.isEmpty { storage.name(rank, classes) }
     }
-    var holderCount = sender.map(lists.holderCount) ?? 0
-    for name in keywords.all { holderCount += lists.holderCount(of: name) }
+    func addHolders(of name: UInt32) -> Bool { forEachMember(with: name, row, tables, add) }
+    let count = keywords.all.reduce(sender.map(lists.holderCount) ?? 0) {
+      $0 + lists.holderCount(of: $1)
+    }
     // Reading a member's names takes several times as long as finding the next holder.
-    if holderCount <= 4 * Int(row.count) {
-      if let sender { forEachMember(with: sender, row, tables, add) }
-      for name in keywords.all { forEachMember(with: name, row, tables, add) }
+    if count <= 4 * Int(row.count), sender.map(addHolders) ?? true,
+      keywords.all.allSatisfy(addHolders)
+    {
       return
     }
     let (first, last) = (Int(row.start), row.range.upperBound - 1)
@@ -96,24 +101,28 @@ struct OpenMessage: Sendable {
   }
 
   /// Calls `body` with members who have a name, or had it.
+  ///
+  /// - Returns: false, perhaps before the last, if reading all members' names costs less.
   private func forEachMember(
     with name: UInt32, _ row: ConversationRow, _ tables: Tables, _ body: (UInt32, Int) -> Void
-  ) {
-    let (lists, users) = (tables.nameLists, tables.memberUsers)
-    guard lists.holderCount(of: name) > Int(row.count) / 16 else {
+  ) -> Bool {
+    let (lists, users, count) = (tables.nameLists, tables.memberUsers, Int(row.count))
+    if lists.holderCount(of: name) <= count / 16 {
       lists.forEachHolder(of: name) { tables.prefetchRank(of: $0, in: row) }
       lists.forEachHolder(of: name) { user in
         if let rank = tables.rank(of: user, in: row) { body(user, rank) }
       }
-      return
+      return true
     }
     // Those known since the build are in the order of users, so that the next one is near.
-    var (last, rank): (UInt32, Int) = (0, 0)
+    var (last, rank, others): (UInt32, Int, Int) = (0, 0, 0)
     lists.forEachHolder(of: name) { user in
-      if user < last { rank = 0 }
+      if user < last { (rank, others) = (0, others + 1) }
       last = user
+      if others > count / 4 { return }
       rank = users.rank(ofFirstNotBelow: user, from: rank, in: row.range)
-      if rank < row.count, users[Int(row.start) + rank] == user { body(user, rank) }
+      if rank < count, users[Int(row.start) + rank] == user { body(user, rank) }
     }
+    return others <= count / 4
   }
 }
