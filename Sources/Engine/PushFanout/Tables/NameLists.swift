@@ -78,7 +78,6 @@ struct NameLists {
   func prefetch(_ user: UInt32) { starts.prefetch(UInt64(user)) }
 
   /// The classes that a message has for a user by its keywords and its sender (O-1).
-  ///
   func classes(
     for user: UInt32, keywords: borrowing NameSet, sender: UInt32?
   ) -> NamedClasses {

@@ -26,7 +26,7 @@ extension Decider {
   ) {
     let (storage, message) = (result.storage, OpenMessageClass(index: messageClass))
     guard let states = unsafe target.rules.openStates, let phases = storage.quiet?.phases else {
-      return
+      preconditionFailure("open rules without states, or an answer without phases")
     }
     let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
     let all = unsafe hasOthers ? result.memberStates() : nil
@@ -100,6 +100,7 @@ extension MemberResolver {
   }
 
   /// The same for what a message says of the member.
+  @inline(never)
   func openCode(
     ofRank rank: Int, _ named: NamedClasses, force: Bool, _ target: borrowing ConversationTarget,
     at now: Int64, reach: OpenMemberClass.Reach? = nil
