@@ -73,6 +73,9 @@ public struct DayWorld: Sendable {
   /// The same day for the contestant that does the least.
   public func floor() -> DayFloor { DayFloor(workload) }
 
+  /// What its messages name, for the same.
+  public func namesFloor() -> NamesFloor { NamesFloor(workload, messages) }
+
   /// Another engine with the same settings, for one thread.
   public func engine(cacheBytes: Int) -> Fanout {
     do throws(FanoutError) {

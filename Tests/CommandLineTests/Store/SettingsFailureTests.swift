@@ -50,7 +50,7 @@ import Testing
       "the store's rules are easemob's, which have no such setting"
     ),
     (
-      "defaults --app-key --level all",
+      "defaults --app --level all",
       "the store's rules are easemob's, which have no such setting"
     ),
     ("set --user u1 --time-zone Mars", "\"Mars\" is not a time zone; give an IANA name"),
@@ -195,7 +195,7 @@ import Testing
     ("events --announced", "Error: --announced goes with --user."),
     ("events --user u1 --on p1", "Error: --on goes with --announced."),
     ("defaults --level all", "Error: Say whose default: "),
-    ("defaults --app-key --conversation g", "Error: Say whose default: "),
+    ("defaults --app --conversation g", "Error: Say whose default: "),
     ("device state asleep --user u1 --device p1", "Error: The value 'asleep' is invalid for "),
     ("device bind --user u1", "Error: Missing expected argument '--device "),
   ]

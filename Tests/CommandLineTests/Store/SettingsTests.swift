@@ -157,7 +157,7 @@ import Testing
         Step(
           "defaults --conversation ultraGroup --channel c",
           "ultra group ultraGroup, channel \"c\": level all\n"),
-        Step("defaults --app-key --level 0", "App Key: level default\n"),
+        Step("defaults --app --level 0", "App Key: level default\n"),
         Step(
           "clear --user u1 --conversation group", "user u1, conversation group: level default\n"),
       ], .rongcloud)

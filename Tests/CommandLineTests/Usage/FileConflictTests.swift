@@ -21,7 +21,7 @@ import Testing
   /// What commands ask for otherwise.
   private static let enough = [
     "settings set": ["--level", "all"], "settings clear": ["--quiet-hours"],
-    "settings defaults": ["--app-key"], "explain": ["--content"],
+    "settings defaults": ["--app"], "explain": ["--content"],
     "store rebuild": ["--from-snapshot"], "store compact": ["--keep", "1d"],
     "store erase": ["--user", "u1"],
   ]

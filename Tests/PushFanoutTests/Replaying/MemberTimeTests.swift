@@ -19,7 +19,7 @@ import Testing
 
   private static func member(_ rules: RuleSet, _ random: inout SeededGenerator) -> MemberSettings {
     var member = MemberSettings(level: random.pick([.unset, .unset, .all, .mention, .blocked]))
-    if rules == .easemob, random.chance(30) { member.mutedUntil = instant(&random) }
+    if rules != .rongcloud, random.chance(30) { member.mutedUntil = instant(&random) }
     if random.chance(15) { member.since = instant(&random) }
     if rules == .rongcloud, random.chance(30) { member.channels = ["a": .blocked] }
     return member
@@ -30,14 +30,15 @@ import Testing
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
       var settings = FanoutSettings(app: AppSettings(rules: rules))
-      let kind = rules == .easemob ? ConversationKind.thread : .ultraGroup
+      let kind = rules == .rongcloud ? ConversationKind.ultraGroup : .thread
       settings.setConversation("t", ConversationSettings(kind: kind, parent: "g"))
-      let count = Int.random(in: 65...100, using: &random)
+      let count = Int.random(in: 65...200, using: &random)
       for number in 0..<count {
         settings.setMember(Identifier("u\(number)"), of: "g", Self.member(rules, &random))
         if rules == .rongcloud || random.chance(40) {
           var member = Self.member(rules, &random)
-          if rules == .easemob { member.since = .zero }
+          if rules != .rongcloud { member.since = .zero }
+          if rules == .open { member.isFollowing = random.pick([nil, true, false]) }
           settings.setMember(Identifier("u\(number)"), of: "t", member)
         }
       }

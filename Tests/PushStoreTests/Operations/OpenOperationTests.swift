@@ -183,6 +183,34 @@ import Testing
     }
   }
 
+  /// O-3: what others chose counts for those who have chosen nothing.
+  @Test func defaults() throws {
+    try withWorld(.open) { world in
+      try expect(world, ["app: level default -> level none"]) { try $0.setAppLevel([]) }
+      #expect(world.outcome(in: "group") == "none/levelNone/appDefault")
+      try expect(world, ["groupDefault: default -> [plain]"]) {
+        try $0.setDefaultLevel(.plain, of: "group")
+      }
+      #expect(world.outcome(in: "group") == "push/allowed/conversationDefault")
+      try expect(world, []) { try $0.setDefaultLevel(.plain, of: "group") }
+      #expect(try world.store.openDefaultLevel(of: "group") == .plain)
+      #expect(try world.store.openDefaultLevel(of: nil) == [])
+      try expect(world, ["groupDefault: [plain] -> default"]) {
+        try $0.setDefaultLevel(nil, of: "group")
+      }
+      try world.changes { try $0.setAppLevel(nil) }
+      #expect(try world.store.openDefaultLevel(of: nil) == nil)
+      #expect(world.outcome(in: "group") == "push/allowed/default")
+      for (id, error) in [
+        ("nowhere", StoreError.unknownConversation("nowhere")),
+        ("thread", .wrongKind("thread", .thread)), ("room", .wrongKind("room", .room)),
+      ] as [(Identifier, StoreError)] {
+        try world.refuses(error) { try $0.setDefaultLevel(.all, of: id) }
+        world.expectError(error) { _ = try world.store.openDefaultLevel(of: id) }
+      }
+    }
+  }
+
   @Test func threadsAndRoles() throws {
     try withWorld(.open) { world in
       #expect(world.outcome(in: "thread") == "none/notFollowing")
@@ -246,6 +274,7 @@ import Testing
   func otherRulesHaveNoneOfThem(rules: RuleSet) throws {
     let open: [SettingsOperation] = [
       .setLevel(user: "u", level: .all), .setLevel(user: "u", conversation: "group", level: .all),
+      .setDefaultLevel(conversation: "group", level: .all), .setAppLevel(level: .all),
       .muteUntil(user: "u", mutedUntil: Self.noon), .setMutedAllow(user: "u", allow: .all),
       .setAllowForce(user: "u", allowForce: false),
       .addQuietWindow(user: "u", start: "1:0", end: "2:0"),

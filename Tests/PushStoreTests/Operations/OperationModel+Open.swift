@@ -15,6 +15,22 @@ extension OperationModel {
       }
       try checkMember(id, place)
       member(id, place, .memberLevel) { $0.level = level }
+    case .setDefaultLevel(let id, let classes):
+      try require(.open)
+      guard var conversation = conversations[id] else { throw StoreError.unknownConversation(id) }
+      if conversation.kind == .thread || conversation.kind == .room {
+        throw StoreError.wrongKind(id, conversation.kind)
+      }
+      let before = conversation
+      conversation.level = classes.map { NotificationLevel($0) } ?? .unset
+      if conversation == before { break }
+      conversations[id] = conversation
+      feed.append(Entry(change: .groupDefault, conversation: id))
+    case .setAppLevel(let classes):
+      try require(.open)
+      let before = app
+      app.level = classes.map { NotificationLevel($0) } ?? .unset
+      if app != before { feed.append(Entry(change: .app)) }
     case .muteUntil(let id, let place, let end):
       try require(.open)
       guard let place else {
@@ -130,7 +146,10 @@ extension SettingsOperation {
     ])
     let isOn = random.chance(50)
     let other = random.pick(OperationDifferentialTests.users)
-    switch Int.random(in: 0..<20, using: &random) {
+    switch Int.random(in: -1..<20, using: &random) {
+    case -1:
+      return random.chance(50)
+        ? .setDefaultLevel(conversation: id, level: classes) : .setAppLevel(level: classes)
     case 0...2:
       return .setLevel(user: user, conversation: random.oneIn(4) ? nil : id, level: classes)
     case 3...4:

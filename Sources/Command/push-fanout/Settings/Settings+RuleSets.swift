@@ -187,3 +187,50 @@ extension SettingsStore {
     }
   }
 }
+
+extension SettingsDefaults {
+  private var conversationID: Identifier? { conversation.map { Identifier($0) } }
+  private var channelID: Identifier? { channel.map { Identifier($0) } }
+
+  func operation(
+    _ text: LevelText, _ store: borrowing SettingsStore
+  ) throws -> SettingsOperation {
+    switch try store.reader.app().rules {
+    case .open:
+      if channel != nil { throw StoreError.otherRules(.open) }
+      let level = try text.level(.open)
+      let classes = level.isSet ? level.mask : nil
+      return conversationID.map { .setDefaultLevel(conversation: $0, level: classes) }
+        ?? .setAppLevel(level: classes)
+    case .rongcloud:
+      let level = try text.level(.rongcloud)
+      return switch (conversationID, channelID) {
+      case (let group?, let channel?):
+        .setUltraGroupConversationChannelDefaultNotificationLevel(
+          conversation: group, level: level, channel: channel)
+      case (let group?, nil):
+        .setUltraGroupConversationDefaultNotificationLevel(conversation: group, level: level)
+      case (nil, _): .setAppKeyLevel(level: level)
+      }
+    case .easemob: throw StoreError.otherRules(.easemob)
+    }
+  }
+
+  func show(_ store: borrowing SettingsStore) throws {
+    if try store.reader.app().rules == .open {
+      if channel != nil { throw StoreError.otherRules(.open) }
+      let level = try store.openDefaultLevel(of: conversationID)
+      return try options.show([OpenDefault(conversation: conversation, level: level)])
+    }
+    let level =
+      switch (conversationID, channelID) {
+      case (let group?, let channel?):
+        try store.defaultLevel(ofUltraGroup: group, channel: channel)
+      case (let group?, nil): try store.defaultLevel(ofUltraGroup: group)
+      case (nil, _): try store.appKeyLevel()
+      }
+    try options.show([
+      DefaultResult(conversation: conversation, channel: channel, level: level.name)
+    ])
+  }
+}

@@ -6,31 +6,32 @@ import PushStore
 struct SettingsDefaults: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "defaults",
-    abstract: "Read or write the default of an ultra group, a channel or the App Key (rongcloud).",
+    abstract: "Read or write the level of a conversation, or of all, for those who have set none.",
     discussion: """
-      With --level it writes, without it reads.
+      With --level it writes, without it reads. Under RongCloud's rules ultra groups and
+      their channels have a level, under open rules groups and private conversations.
 
       Examples:
 
-        push-fanout settings defaults --store app.store --conversation ug1 \\
-          --level mention
+        push-fanout settings defaults --store app.store --conversation g1 \\
+          --level mentions
 
         push-fanout settings defaults --store app.store --conversation ug1 \\
           --channel c1
 
-        push-fanout settings defaults --store app.store --app-key --level all
+        push-fanout settings defaults --store app.store --app --level all
       """)
 
   @OptionGroup var options: StoreOptions
 
-  @Option(help: ArgumentHelp("An ultra group's id.", valueName: "id"))
+  @Option(help: ArgumentHelp("The conversation's id.", valueName: "id"))
   var conversation: String?
 
-  @Option(help: ArgumentHelp("One of its channels.", valueName: "id"))
+  @Option(help: ArgumentHelp("One of its channels (rongcloud).", valueName: "id"))
   var channel: String?
 
-  @Flag(help: "The App Key, the last level in the search.")
-  var appKey = false
+  @Flag(help: "The app, RongCloud's App Key: the last level in the search.")
+  var app = false
 
   @Option(parsing: .unconditional, help: .level)
   var level: LevelText?
@@ -38,8 +39,8 @@ struct SettingsDefaults: ParsableCommand {
   @OptionGroup var writing: WriteOptions
 
   func validate() throws {
-    if appKey == (conversation != nil) {
-      throw ValidationError("Say whose default: --conversation or --app-key.")
+    if app == (conversation != nil) {
+      throw ValidationError("Say whose default: --conversation or --app.")
     }
     if channel != nil, conversation == nil {
       throw ValidationError("--channel is one of an ultra group: name it with --conversation.")
@@ -47,42 +48,13 @@ struct SettingsDefaults: ParsableCommand {
   }
 
   func run() throws {
-    let (group, channel) = (conversation.map { Identifier($0) }, channel.map { Identifier($0) })
     if let text = level {
       try options.writing(writing) { store in
-        // Checked first, so that the error for the other vendor's store precedes that for the
-        // spelling.
-        _ = try store.appKeyLevel()
-        let level = try text.level(.rongcloud)
-        let operation: SettingsOperation =
-          switch (group, channel) {
-          case (let group?, let channel?):
-            .setUltraGroupConversationChannelDefaultNotificationLevel(
-              conversation: group, level: level, channel: channel)
-          case (let group?, nil):
-            .setUltraGroupConversationDefaultNotificationLevel(conversation: group, level: level)
-          case (nil, _): .setAppKeyLevel(level: level)
-          }
-        try store.apply([operation], writing)
-        try show(store, group, channel)
+        try store.apply([try operation(text, store)], writing)
+        try show(store)
       }
     } else {
-      try options.reading { store in try show(store, group, channel) }
+      try options.reading { store in try show(store) }
     }
-  }
-
-  private func show(
-    _ store: SettingsStore, _ group: Identifier?, _ channel: Identifier?
-  ) throws {
-    let level =
-      switch (group, channel) {
-      case (let group?, let channel?):
-        try store.defaultLevel(ofUltraGroup: group, channel: channel)
-      case (let group?, nil): try store.defaultLevel(ofUltraGroup: group)
-      case (nil, _): try store.appKeyLevel()
-      }
-    try options.show([
-      DefaultResult(conversation: group?.text, channel: channel?.text, level: level.name)
-    ])
   }
 }

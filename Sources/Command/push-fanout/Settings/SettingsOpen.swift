@@ -100,6 +100,19 @@ struct ClassesText: ExpressibleByArgument {
   }
 }
 
+/// A level for those who have set none.
+struct OpenDefault: SettingResult, Encodable {
+  /// nil for the app.
+  let conversation: String?
+  /// nil for unset.
+  let level: MessageClasses?
+
+  var text: String {
+    (conversation.map { "conversation \($0)" } ?? "app")
+      + ": level \(level.map(name) ?? "default")"
+  }
+}
+
 /// What a user of open rules has set; named like the fields of settings files.
 struct OpenSetting: SettingResult, Encodable {
   /// A window, and its place in the list.

@@ -13,19 +13,41 @@ struct ConversationTarget {
   let channel: Identifier
   let rules: StateTables
   let appRevision: UInt32
+  /// By open rules, the thread whose records apply too. It has no states of its own: the target is
+  /// otherwise its parent. ``IDTable/unknown`` for none.
+  var thread = IDTable.unknown
 
   init(_ conversation: UInt32, channel: Identifier, _ tables: borrowing Tables) {
-    row = tables.conversations[Int(conversation)]
-    kind = ConversationKind(ordinal: Int(row.kind))
-    self.conversation = conversation
-    // A thread without a parent has no recipients.
-    members = kind != .thread || row.parent == 0 ? conversation : row.parent - 1
-    var memberRow = kind == .thread ? tables.conversations[Int(members)] : row
-    if kind == .thread, row.parent == 0 { memberRow.count = 0 }
-    self.memberRow = memberRow
-    self.channel = kind == .ultraGroup ? channel : ""
-    rules = tables.stateTables(kind)
+    let own = tables.conversations[Int(conversation)]
+    let ownKind = ConversationKind(ordinal: Int(own.kind))
+    rules = tables.stateTables(ownKind)
     appRevision = tables.appRevision
+    self.channel = ownKind == .ultraGroup ? channel : ""
+    // A thread without a parent has no recipients.
+    members = ownKind != .thread || own.parent == 0 ? conversation : own.parent - 1
+    var memberRow = ownKind == .thread ? tables.conversations[Int(members)] : own
+    if ownKind == .thread, own.parent == 0 { memberRow.count = 0 }
+    self.memberRow = memberRow
+    if members != conversation, rules.numbersStates {
+      (thread, self.conversation, row) = (conversation, members, memberRow)
+      kind = ConversationKind(ordinal: Int(memberRow.kind))
+    } else {
+      (self.conversation, row, kind) = (conversation, own, ownKind)
+    }
+  }
+
+  /// Leaves the thread.
+  ///
+  /// - Returns: which one.
+  mutating func takeThread() -> UInt32 {
+    defer { thread = IDTable.unknown }
+    return thread
+  }
+
+  func inThread(_ thread: UInt32) -> ConversationTarget {
+    var target = self
+    target.thread = thread
+    return target
   }
 
   /// Changes with the members, and differs between conversations; never 0.
@@ -112,9 +134,10 @@ struct MemberResolver {
   }
 
   /// A user's own record in a thread; nil for none.
-  func ownRecord(of user: UInt32, inThread target: ConversationTarget) -> MemberRecord? {
-    tables.rank(of: user, in: target.row).map { rank in
-      tables.record(at: Int(target.row.start) + rank, target.conversation, target.row)
+  func ownRecord(of user: UInt32, inThread thread: UInt32) -> MemberRecord? {
+    let row = tables.conversations[Int(thread)]
+    return tables.rank(of: user, in: row).map { rank in
+      tables.record(at: Int(row.start) + rank, thread, row)
     }
   }
 

@@ -87,8 +87,12 @@ struct Decider {
       storage.conversation = nil
       return
     }
-    let target = ConversationTarget(conversation, channel: message.channel, version.tables)
+    var target = ConversationTarget(conversation, channel: message.channel, version.tables)
     let plan = MessagePlan(message, target, version.tables)
+    let thread = target.takeThread()
+    // First, as it prefetches.
+    let open =
+      plan.isOpen ? OpenMessage(message, plan.messageClass, inThread: thread, version.tables) : nil
     result.row = target.memberRow
     result.conversation = conversation
     result.memberCount = Int(target.memberRow.count)
@@ -112,8 +116,8 @@ struct Decider {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      if plan.isOpen {
-        OpenMessage(message, version.tables).name(target, version.tables, in: storage)
+      if let open {
+        open.name(target, version.tables, in: storage)
         storage.addNamed(except: result.sender)
       } else {
         addNamed(plan, target, result.sender, storage)
@@ -125,7 +129,7 @@ struct Decider {
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     result.stateCount = target.rules.stateCount
     if plan.isOpen {
-      correct(named, plan.messageClass, target, &result)
+      correct(named, plan.messageClass, target, inThread: thread, &result)
     } else if named > 0 {
       correctNamed(named, target.rules, plan, &result)
     }
@@ -274,7 +278,7 @@ struct Decider {
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
     if plan.isOpen {
-      let message = OpenMessage(message, tables)
+      let message = OpenMessage(message, plan.messageClass, inThread: target.thread, tables)
       let reach = seenAt.map {
         tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
       }

@@ -44,11 +44,13 @@ public struct FanoutResult: Sendable {
 
   var engineVersion: EngineVersion? { storage.version }
 
-  /// Nil for an empty result.
+  /// What the states are of; nil for an empty result.
   var target: ConversationTarget? {
     guard storage.isFromTables else { return storage.conversation?.target }
     // An answer from the tables has no channel.
-    return storage.version.map { ConversationTarget(conversation, channel: "", $0.tables) }
+    return storage.version.map {
+      ConversationTarget(conversation, channel: "", $0.tables).inThread(IDTable.unknown)
+    }
   }
 
   mutating func reset(_ now: Int64, threads: Int) {

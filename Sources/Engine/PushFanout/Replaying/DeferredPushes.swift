@@ -126,7 +126,7 @@ struct DeferredPushes {
       let message = OpenMessageClass(index: messageClass)
       return release(of: rank, target, at: now, resolver) { overrides, reach, at in
         resolver.openCode(
-          of: user, overrides, NamedClasses(message.classes), force: message.force, at: at,
+          of: user, overrides, message.named, force: message.force, at: at,
           reach: reach)
       }
     }

@@ -54,7 +54,9 @@ extension FanoutTimeline {
 
   /// A decided message, and what its deferred decisions depend on.
   private struct Deferring {
+    /// Of the states; see ``ConversationTarget/thread`` for the other.
     let target: ConversationTarget
+    let thread: UInt32
     /// Nil for a small one answered from the tables.
     let conversation: CachedConversation?
     let quiet: SchedulePhases
@@ -72,10 +74,10 @@ extension FanoutTimeline {
     decide(message, .small)
     guard result.memberCount > 0, let quiet = result.storage.quiet else { return nil }
     let conversation = result.storage.isFromTables ? nil : exactConversation()
-    let target =
-      conversation?.target
-      ?? ConversationTarget(result.conversation, channel: message.channel, engineVersion.tables)
+    var target = ConversationTarget(
+      result.conversation, channel: message.channel, engineVersion.tables)
     let plan = MessagePlan(message, target, engineVersion.tables)
+    let thread = target.takeThread()
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
     if plan.isOpen {
@@ -91,8 +93,9 @@ extension FanoutTimeline {
     }
     deferred.prepare(quiet, engineVersion)
     return Deferring(
-      target: target, conversation: conversation, quiet: quiet, plan: plan,
-      message: plan.isOpen ? OpenMessage(message, engineVersion.tables) : nil,
+      target: target, thread: thread, conversation: conversation, quiet: quiet, plan: plan,
+      message: plan.isOpen
+        ? OpenMessage(message, plan.messageClass, inThread: thread, engineVersion.tables) : nil,
       limit: expiry(message), named: named)
   }
 
@@ -166,7 +169,8 @@ extension FanoutTimeline {
       return release(of: rank, deferring.plan.namedClass, deferring)
     }
     let found = deferred.release(
-      ofNamed: rank, message, deferring.target, at: result.instant, MemberResolver(engineVersion))
+      ofNamed: rank, message, deferring.target.inThread(deferring.thread), at: result.instant,
+      MemberResolver(engineVersion))
     guard let found, found.at <= deferring.limit else { return nil }
     return found
   }

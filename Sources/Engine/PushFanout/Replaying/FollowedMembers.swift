@@ -51,6 +51,8 @@ internal import Synchronization
   private var isOutdated = false
   /// Since last taken, with repetitions; nil if nobody asks.
   private var changedStates: [UInt32]?
+  /// How often they were taken. Threads and their parent may have a ledger each.
+  private var takenCount = 0
   /// Ranks by pattern, and the ends; empty until worth it. ``moved`` has ranks whose schedule has
   /// changed since.
   private var ranks: [UInt32] = []
@@ -134,16 +136,22 @@ internal import Synchronization
     }
   }
 
-  /// Includes all states that changed since the last call.
-  func takeChangedStates(all: Bool, _ body: (_ rank: Int, _ state: UInt8) -> Void) {
+  /// Includes all states that changed since an earlier call, if no other was made since.
+  ///
+  /// - Parameter call: what the earlier one returned; nil for all states.
+  func takeChangedStates(
+    since call: Int?, _ body: (_ rank: Int, _ state: UInt8) -> Void
+  ) -> Int {
     let count = changedStates?.count ?? 0
-    if all || changedStates == nil {
+    if call != takenCount || changedStates == nil {
       for (rank, state) in states.enumerated() { body(rank, state) }
     } else {
       changedStates?.forEach { body(Int($0), states[Int($0)]) }
     }
     if changedStates == nil { changedStates = [] }
     changedStates?.removeAll(keepingCapacity: count <= states.count / 16)
+    takenCount += 1
+    return takenCount
   }
 
   // MARK: Changes

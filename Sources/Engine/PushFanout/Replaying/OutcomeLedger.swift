@@ -37,6 +37,8 @@ package struct OutcomeLedger {
   private let members: Members
   private var a: FollowedMembers
   private var b: FollowedMembers?
+  /// The last calls of ``FollowedMembers/takeChangedStates(since:_:)``.
+  private var taken: (a: Int, b: Int) = (0, 0)
   /// By member, the state in A plus 256 times that in B.
   private var pairs: [UInt16]
   /// Members by pair; only for two sides.
@@ -63,9 +65,9 @@ package struct OutcomeLedger {
     self.b = b?.members
     pairs = [UInt16](repeating: 0, count: members.users.count)
     epochOf = [UInt32](repeating: 0, count: members.users.count)
-    a.members.takeChangedStates(all: true) { rank, state in pairs[rank] = UInt16(state) }
+    taken.a = a.members.takeChangedStates(since: nil) { rank, state in pairs[rank] = UInt16(state) }
     guard let b else { return }
-    b.members.takeChangedStates(all: true) { rank, state in
+    taken.b = b.members.takeChangedStates(since: nil) { rank, state in
       pairs[position(ofB: rank)] |= UInt16(state) << 8
     }
     for pair in pairs { resize(pair, by: 1) }
@@ -142,12 +144,14 @@ package struct OutcomeLedger {
 
   /// - Complexity: O(members whose state changed since the last message).
   mutating func follow(_ a: DecidedConversation, _ b: DecidedConversation?, _ emit: Emit) {
-    a.members.takeChangedStates(all: a.members !== self.a) { rank, state in
+    taken.a = a.members.takeChangedStates(since: a.members === self.a ? taken.a : nil) {
+      rank, state in
       set(rank, to: pairs[rank] & 0xFF00 | UInt16(state), emit)
     }
     self.a = a.members
     guard let b else { return }
-    b.members.takeChangedStates(all: b.members !== self.b) { rank, state in
+    taken.b = b.members.takeChangedStates(since: b.members === self.b ? taken.b : nil) {
+      rank, state in
       let member = position(ofB: rank)
       set(member, to: pairs[member] & 0xFF | UInt16(state) << 8, emit)
     }

@@ -1,5 +1,16 @@
 internal import PushModel
 
+/// What a membership, or a record in a thread, has by open rules, with the level.
+struct MemberTraits: BitwiseCopyable, Hashable, Sendable {
+  var level = NotificationLevel.unset
+  var isImportant = false
+  /// Nil if not written.
+  var isFollowing: Bool?
+
+  /// Whether the record, of a thread, lifts the conversation's mute (O-41).
+  var liftsMute: Bool { level.isSet || isFollowing == true }
+}
+
 /// What a decision by open rules depends on of a member at an instant, except quiet hours and what
 /// only a few messages have.
 struct OpenMemberClass: BitwiseCopyable, Hashable {
@@ -26,6 +37,7 @@ struct OpenMemberClass: BitwiseCopyable, Hashable {
   private static let scopes: [Scope] = [
     .thread, .conversation, .user, .conversationDefault, .appDefault, .default,
   ]
+  private static let muteBits: UInt32 = 3 << 17
   private static let userMuteBit: UInt32 = 1 << 19
   private static let importantBit: UInt32 = 1 << 20
   private static let forceBit: UInt32 = 1 << 21
@@ -56,14 +68,36 @@ struct OpenMemberClass: BitwiseCopyable, Hashable {
     return value
   }
 
+  /// A member of a thread's parent, in the thread (O-1, O-3, O-41).
+  ///
+  /// - Parameters:
+  ///   - own: of the record in the thread; nil for none.
+  ///   - keepsPlain: whether the message is plain for those who do not follow the thread.
+  func inThread(_ own: MemberTraits?, keepsPlain: Bool) -> OpenMemberClass {
+    if reach == .online { return self }
+    var value = self
+    if base != .private {
+      let isFollowing = own.map { $0.isFollowing ?? true } ?? false
+      value.set(isFollowing ? .thread : keepsPlain ? .plain : Base.none)
+    }
+    guard let own else { return value }
+    if own.level.isSet { value.bits = value.bits & ~0xFFF | UInt32(own.level.mask.rawValue) }
+    if own.liftsMute, mute == .conversation { value.bits &= ~Self.muteBits }
+    if own.isImportant { value.bits = value.bits & ~Self.userMuteBit | Self.importantBit }
+    return value
+  }
+
+  private mutating func set(_ base: Base) { bits = bits & ~(3 << 12) | base.rawValue << 12 }
+
   private var level: MessageClasses { MessageClasses(rawValue: UInt16(bits & 0x1FF)) }
   private var scope: Scope { Self.scopes[Int(bits >> 9 & 7)] }
-  private var base: MessageClasses {
-    switch Base(rawValue: bits >> 12 & 3) {
+  private var base: Base { Base(rawValue: bits >> 12 & 3) ?? .none }
+  private var baseClass: MessageClasses {
+    switch base {
     case .plain: .plain
     case .thread: .thread
     case .private: .private
-    case .none?, nil: []
+    case .none: []
     }
   }
   var reach: Reach { Reach(rawValue: bits >> 14 & 7) ?? .device }
@@ -74,18 +108,14 @@ struct OpenMemberClass: BitwiseCopyable, Hashable {
   private var allowed: MessageClasses { MessageClasses(rawValue: UInt16(bits >> 22 & 0x1FF)) }
 
   /// All classes of a message (O-1).
-  ///
-  /// - Parameter more: those that do not come from the conversation.
-  func classes(_ more: MessageClasses) -> MessageClasses {
-    let takesPlain = !more.isDisjoint(with: [.mentionsMe, .role, .mentionsEveryone])
-    return takesPlain && base == .plain ? more : more.union(base)
+  func classes(_ named: NamedClasses) -> MessageClasses {
+    if base == .plain, named.takesPlain { return named.classes }
+    return named.classes.union(baseClass)
   }
 
   /// Open rules' procedure from line 3 on (open-rules.md §5).
-  ///
-  /// - Parameter more: the message's classes for the member, but those of the conversation.
-  func outcome(_ more: MessageClasses, _ quiet: OpenQuiet?, force: Bool) -> Outcome {
-    outcome(ofAll: classes(more), quiet, force: force)
+  func outcome(_ named: NamedClasses, _ quiet: OpenQuiet?, force: Bool) -> Outcome {
+    outcome(ofAll: classes(named), quiet, force: force)
   }
 
   /// The same for all classes of a message.
@@ -153,39 +183,50 @@ struct OpenQuiet: BitwiseCopyable, Hashable {
 
 /// What a message to a whole conversation contributes to outcomes.
 struct OpenMessageClass {
-  /// 0 ..< 4.
+  /// 0 ..< 6. Where everyone is mentioned, no message is plain.
   let index: Int
 
-  static let count = 4
+  static let count = 6
   static let all = (0..<count).map { OpenMessageClass(index: $0) }
 
   init(index: Int) { self.index = index }
 
-  init(_ message: borrowing Message) {
-    index = (message.force ?? false ? 1 : 0) | (message.mentionsAll ?? false ? 2 : 0)
+  /// - Parameter takesPlain: see ``takesPlain``.
+  init(_ message: borrowing Message, takesPlain: Bool) {
+    let everyone = message.mentionsAll ?? false
+    index = (message.force ?? false ? 1 : 0) | (everyone ? 2 : takesPlain ? 4 : 0)
   }
 
   var force: Bool { index & 1 != 0 }
-  var classes: MessageClasses { index & 2 != 0 ? .mentionsEveryone : [] }
+  /// Whether nobody has the message as a plain one: in a thread of a group (O-1).
+  var takesPlain: Bool { index & 4 != 0 }
+  var named: NamedClasses {
+    takesPlain ? .takesPlain : NamedClasses(index & 2 != 0 ? .mentionsEveryone : [])
+  }
 }
 
-/// The classes that a message has for a user, but those of the conversation, and whether the user
-/// blocks the sender.
+/// What a message says of a user: its classes but those of the conversation, and the rest below.
 struct NamedClasses: BitwiseCopyable {
   let bits: UInt16
 
-  private static let blockingBit: UInt16 = 1 << 15
-  static let blocksSender = NamedClasses(bits: blockingBit)
+  static let takesPlain = NamedClasses(bits: 1 << 13)
+  static let hasRecord = NamedClasses(bits: 1 << 14)
+  static let blocksSender = NamedClasses(bits: 1 << 15)
 
   init(bits: UInt16) { self.bits = bits }
 
   init(_ classes: MessageClasses) { bits = classes.rawValue }
 
-  var classes: MessageClasses { MessageClasses(rawValue: bits & ~Self.blockingBit) }
-  var blocksSender: Bool { bits & Self.blockingBit != 0 }
+  var classes: MessageClasses { MessageClasses(rawValue: bits & 0x1FF) }
+  /// Whether the message is not plain (O-1).
+  var takesPlain: Bool {
+    bits & Self.takesPlain.bits != 0
+      || !classes.isDisjoint(with: [.mentionsMe, .role, .mentionsEveryone])
+  }
+  /// Whether the user has a record in the message's thread (O-10).
+  var hasRecord: Bool { bits & Self.hasRecord.bits != 0 }
+  var blocksSender: Bool { bits & Self.blocksSender.bits != 0 }
   var isEmpty: Bool { bits == 0 }
 
-  func union(_ classes: MessageClasses) -> NamedClasses {
-    NamedClasses(bits: bits | classes.rawValue)
-  }
+  func union(_ other: NamedClasses) -> NamedClasses { NamedClasses(bits: bits | other.bits) }
 }

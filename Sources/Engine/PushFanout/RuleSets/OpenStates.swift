@@ -147,8 +147,10 @@ internal import Synchronization
   private func state(
     _ member: OpenMemberClass, _ quiet: OpenQuiet?, _ known: inout Known
   ) -> UInt8 {
-    let answers = OpenMessageClass.all.map {
-      member.outcome($0.classes, quiet, force: $0.force).code
+    let answers = OpenMessageClass.all.map { message in
+      // Those that take plain away are asked for in groups only.
+      let classes = message.takesPlain ? [] : member.classes(message.named)
+      return member.outcome(ofAll: classes, quiet, force: message.force).code
     }
     if let state = known.states[answers] { return state }
     let number = Self.firstState + known.states.count
@@ -164,13 +166,18 @@ internal import Synchronization
 
   /// The code of a message for a member with a key.
   ///
+  /// - Parameter own: of the record in the message's thread; nil for none.
   /// - Returns: nil if what the key stands for has no number.
   @inline(__always)
-  func code(_ key: MemberKey, _ phases: PhaseTable, _ named: NamedClasses, force: Bool) -> UInt8? {
+  func code(
+    _ key: MemberKey, _ phases: PhaseTable, _ named: NamedClasses, force: Bool,
+    own: MemberTraits? = nil
+  ) -> UInt8? {
     let phase = phases[key.schedule]
     if key.base == 0 || phase == StateRules.refusedPhase { return 0 }
-    guard phase != Self.othersPhase, let member = unsafe members[key.base] else { return nil }
+    guard phase != Self.othersPhase, var member = unsafe members[key.base] else { return nil }
     if named.blocksSender { return Outcome(.suppress, .senderBlocked).code }
-    return unsafe member.outcome(named.classes, quiets[phase], force: force).code
+    if let own { member = member.inThread(own, keepsPlain: !named.takesPlain) }
+    return unsafe member.outcome(named, quiets[phase], force: force).code
   }
 }

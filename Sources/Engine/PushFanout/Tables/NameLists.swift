@@ -74,18 +74,24 @@ struct NameLists {
   /// Prefetches where the last holder of a name is.
   func prefetchHolders(of name: UInt32) { lastHolders.prefetch(UInt64(name)) }
 
+  /// Prefetches the last holder of a name itself.
+  func prefetchLastHolder(of name: UInt32) {
+    let last = UInt32(truncatingIfNeeded: lastHolders[UInt64(name)] ?? 0)
+    if last > 0 { holders.prefetchAmongMany(Int(last) - 1) }
+  }
+
   /// Prefetches where the list of a user begins.
   func prefetch(_ user: UInt32) { starts.prefetch(UInt64(user)) }
 
   /// The classes that a message has for a user by its keywords and its sender (O-1).
   func classes(
-    for user: UInt32, keywords: borrowing NameSet, sender: UInt32?
+    for user: UInt32, keywords: NumberSet?, sender: UInt32?
   ) -> NamedClasses {
     guard let start = starts[UInt64(user)] else { return NamedClasses([]) }
     let head = head(at: Int(start))
     var index = Int(start) + Head.size
     var classes: MessageClasses = []
-    if !keywords.isEmpty {
+    if let keywords {
       for keyword in 0..<head.keywords where keywords.contains(names[index + 2 * keyword + 1]) {
         classes.insert(.keyword)
         break
@@ -189,22 +195,23 @@ struct NameLists {
   }
 }
 
-/// Names of which most others are told apart without hashing.
-struct NameSet {
-  private let names: Set<UInt32>
-  /// A bit for the names with the same lowest bits.
-  private var filter = InlineArray<16, UInt64>(repeating: 0)
+/// Numbers of which most others are told apart without hashing. A class, as few messages have one.
+final class NumberSet: Sendable {
+  let all: Set<UInt32>
+  /// A bit for the numbers with the same lowest bits.
+  private let filter: InlineArray<16, UInt64>
 
-  init(_ names: Set<UInt32>) {
-    self.names = names
-    for name in names { filter[Int(name >> 6 & 15)] |= 1 << UInt64(name & 63) }
+  /// - Returns: nil for no numbers.
+  init?(_ numbers: Set<UInt32>) {
+    if numbers.isEmpty { return nil }
+    all = numbers
+    var filter = InlineArray<16, UInt64>(repeating: 0)
+    for number in numbers { filter[Int(number >> 6 & 15)] |= 1 << UInt64(number & 63) }
+    self.filter = filter
   }
 
-  var isEmpty: Bool { names.isEmpty }
-  var all: Set<UInt32> { names }
-
   @inline(__always)
-  func contains(_ name: UInt32) -> Bool {
-    filter[Int(name >> 6 & 15)] & 1 << UInt64(name & 63) != 0 && names.contains(name)
+  func contains(_ number: UInt32) -> Bool {
+    filter[Int(number >> 6 & 15)] & 1 << UInt64(number & 63) != 0 && all.contains(number)
   }
 }

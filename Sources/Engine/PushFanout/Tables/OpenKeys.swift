@@ -3,52 +3,32 @@ internal import QuietTime
 
 /// What a member's class depends on of a conversation (O-1, O-3).
 struct OpenPlace {
-  private let isThread: Bool
-  /// For a member without a record in the thread.
   private let base: OpenMemberClass.Base
   private let level: MessageClasses
   private let scope: Scope
 
-  /// - Parameter members: the conversation, or a thread's parent.
-  init(_ kind: ConversationKind, _ members: borrowing ConversationRow, _ app: borrowing AppSettings)
-  {
-    isThread = kind == .thread
-    if ConversationKind(ordinal: Int(members.kind)) == .private {
-      base = .private
-    } else {
-      base = !isThread || app.open.threadPlain == .everyone ? .plain : .none  // O-21
-    }
-    let own = members.notificationLevel
+  /// - Parameter conversation: not a thread.
+  init(_ conversation: borrowing ConversationRow, appLevel: NotificationLevel) {
+    base = ConversationKind(ordinal: Int(conversation.kind)) == .private ? .private : .plain
+    let own = conversation.notificationLevel
     if own.isSet {
       (level, scope) = (own.mask, .conversationDefault)
     } else {
-      (level, scope) = app.level.isSet ? (app.level.mask, .appDefault) : (.all, .default)
+      (level, scope) = appLevel.isSet ? (appLevel.mask, .appDefault) : (.all, .default)
     }
   }
 
-  /// - Parameter own: of the record in the thread; nil for none.
-  func memberClass(
-    _ user: UserPolicy, _ member: MemberPolicy.Traits, own: MemberPolicy.Traits? = nil
-  ) -> OpenMemberClass {
-    var base = base
-    if isThread, base != .private, let own, own.isFollowing ?? true { base = .thread }
+  func memberClass(_ user: UserPolicy, _ member: MemberTraits) -> OpenMemberClass {
     let level: (MessageClasses, Scope)
-    if let own, own.level.isSet {
-      level = (own.level.mask, .thread)
-    } else if member.level.isSet {
+    if member.level.isSet {
       level = (member.level.mask, .conversation)
     } else {
       level = user.level.isSet ? (user.level.mask, .user) : (self.level, scope)
     }
     return OpenMemberClass(
       level: level.0, scope: level.1, base: base,
-      isImportant: member.isImportant || own?.isImportant ?? false, allowsForce: user.allowForce)
+      isImportant: member.isImportant, allowsForce: user.allowForce)
   }
-}
-
-extension MemberPolicy.Traits {
-  /// Whether the record, of a thread, lifts the conversation's mute (O-41).
-  var liftsMute: Bool { level.isSet || isFollowing == true }
 }
 
 extension Tables {
@@ -71,18 +51,18 @@ extension Tables {
 /// A class, as ``StoredKeys`` by other rules have one word for it.
 final class OpenKeys: Sendable {
   private let users: [UserPolicy]
-  private let traits: [MemberPolicy.Traits]
-  private let app: AppSettings
+  private let traits: [MemberTraits]
+  private let appLevel: NotificationLevel
 
   @inline(never)
   init(_ tables: borrowing Tables) {
     users = tables.policies.users.values
     traits = tables.policies.traits
-    app = tables.app
+    appLevel = tables.app.level
   }
 
-  func place(_ kind: ConversationKind, _ members: borrowing ConversationRow) -> OpenPlace {
-    OpenPlace(kind, members, app)
+  func place(_ conversation: borrowing ConversationRow) -> OpenPlace {
+    OpenPlace(conversation, appLevel: appLevel)
   }
 
   @inline(__always)

@@ -11,16 +11,9 @@ struct UserPolicy: Hashable, Sendable {
 
 /// Settings of a member of which few are distinct.
 struct MemberPolicy: Hashable, Sendable {
-  var traits = Traits()
+  var traits = MemberTraits()
   var roles: [Identifier] = []
   var channels: [Identifier: NotificationLevel] = [:]
-
-  struct Traits: BitwiseCopyable, Hashable, Sendable {
-    var level = NotificationLevel.unset
-    var isImportant = false
-    /// Nil if not written.
-    var isFollowing: Bool?
-  }
 }
 
 extension MemberPolicy {
@@ -41,7 +34,7 @@ struct Policies: Sendable {
   /// Those of conversations have channels only.
   private(set) var members = InternedList(MemberPolicy())
   /// Those of ``members``, without references.
-  private(set) var traits = [MemberPolicy.Traits()]
+  private(set) var traits = [MemberTraits()]
   /// The numbers of members' policies with a role.
   private var numbersByRole: [Identifier: [UInt32]] = [:]
 
@@ -84,7 +77,7 @@ struct Policies: Sendable {
     if hasOpen { self.hasOpen = true }
     return insert(
       MemberPolicy(
-        traits: MemberPolicy.Traits(
+        traits: MemberTraits(
           level: level, isImportant: isImportant, isFollowing: isFollowing),
         roles: roles, channels: channels))
   }

@@ -44,7 +44,7 @@ internal import PushSupport
     let tables = unsafe rules._withUnsafeGuaranteedRef { $0.tables(kind) }
     if let openKeys, let states = unsafe tables.openStates {
       return key(
-        user, member, openKeys, openKeys.place(kind, row), states, PackedMember.beyondSince)
+        user, member, openKeys, openKeys.place(row), states, PackedMember.beyondSince)
     }
     return key(
       user, member, tables, PackedMember.levelMask, PackedMember.beyondSince,
@@ -65,7 +65,7 @@ internal import PushSupport
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
     let shift = ruleSet.levelShift(for: kind)
-    let place = openKeys?.place(kind, row)
+    let place = openKeys?.place(row)
     // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
     let start = Int(row.start)

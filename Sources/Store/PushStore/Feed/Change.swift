@@ -21,7 +21,8 @@ public enum Change: String, CaseIterable, Sendable {
   case devices
   /// The whole settings of a conversation.
   case conversation
-  /// The defaults of an ultra group and its channels.
+  /// The level of an ultra group, or of a conversation under open rules, for those who have set none,
+  /// and that of an ultra group's channel.
   case groupDefault, channelDefault
   /// The whole membership of a user, who may be new.
   case member

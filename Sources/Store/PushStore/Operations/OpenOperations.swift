@@ -20,6 +20,10 @@ public enum SenderList: String, CaseIterable, Sendable, Codable {
 extension StoreWrite {
   // MARK: Levels and mutes
 
+  private static func level(_ classes: MessageClasses?) -> NotificationLevel {
+    classes.map { NotificationLevel($0) } ?? .unset
+  }
+
   /// Writes a user's own level, or that of a conversation or thread (O-3).
   ///
   /// - Parameters:
@@ -29,12 +33,40 @@ extension StoreWrite {
     _ classes: MessageClasses?, of user: Identifier, in conversation: Identifier? = nil
   ) throws {
     try queries.require(.open)
-    let level = classes.map { NotificationLevel($0) } ?? .unset
+    let level = Self.level(classes)
     if let conversation {
       try change(user, in: conversation) { $0.level = level }
     } else {
       try change(user) { $0.level = level }
     }
+  }
+
+  /// Writes the level of a group or private conversation, for those who have set none (O-3).
+  ///
+  /// - Parameter classes: what may notify; nil for unset, so that the app's decides.
+  /// - Throws: ``StoreError/unknownConversation(_:)``, or ``StoreError/wrongKind(_:_:)`` for another
+  ///   kind.
+  public mutating func setDefaultLevel(
+    _ classes: MessageClasses?, of conversation: Identifier
+  ) throws {
+    try queries.require(.open)
+    var settings = try queries.conversationWithLevel(conversation)
+    let level = Self.level(classes)
+    guard settings.level != level else { return }
+    settings.level = level
+    try setConversation(conversation, settings, change: .groupDefault)
+  }
+
+  /// Writes the app's level, the last that is looked at (O-3).
+  ///
+  /// - Parameter classes: what may notify; nil for unset, which lets everything through.
+  public mutating func setAppLevel(_ classes: MessageClasses?) throws {
+    try queries.require(.open)
+    var app = try queries.app()
+    let level = Self.level(classes)
+    guard app.level != level else { return }
+    app.level = level
+    try setApp(app)
   }
 
   /// Mutes a user, a conversation or a thread until an instant (O-10).
@@ -226,6 +258,30 @@ extension SettingsStore {
       return try queries.ownSettings(of: user, in: conversation)
     }
   }
+
+  /// The level of a group or private conversation, or of the app; nil for unset.
+  ///
+  /// - Parameter conversation: nil for the app's.
+  /// - Throws: as the writes.
+  public func openDefaultLevel(of conversation: Identifier?) throws -> MessageClasses? {
+    try read { queries in
+      try queries.require(.open)
+      let level =
+        try conversation.map { try queries.conversationWithLevel($0).level }
+        ?? queries.app().level
+      return level.isSet ? level.mask : nil
+    }
+  }
+}
+
+extension SettingsQueries {
+  fileprivate func conversationWithLevel(_ id: Identifier) throws -> ConversationSettings {
+    guard let settings = try conversation(id) else { throw StoreError.unknownConversation(id) }
+    guard settings.kind == .group || settings.kind == .private else {
+      throw StoreError.wrongKind(id, settings.kind)
+    }
+    return settings
+  }
 }
 
 extension SettingsOperation {
@@ -236,6 +292,9 @@ extension SettingsOperation {
     switch self {
     case .setLevel(let user, let conversation, let level):
       try write.setLevel(level, of: user, in: conversation)
+    case .setDefaultLevel(let conversation, let level):
+      try write.setDefaultLevel(level, of: conversation)
+    case .setAppLevel(let level): try write.setAppLevel(level)
     case .muteUntil(let user, let conversation, let end):
       try write.mute(until: end, user, in: conversation)
     case .setMutedAllow(let user, let allow): try write.setMutedAllow(allow, of: user)

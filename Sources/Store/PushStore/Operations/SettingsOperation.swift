@@ -63,6 +63,8 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
   /// ``StoreWrite/setLevel(_:of:in:)``.
   case setLevel(
     user: Identifier, conversation: Identifier? = nil, level: MessageClasses? = nil)
+  /// ``StoreWrite/setDefaultLevel(_:of:)``.
+  case setDefaultLevel(conversation: Identifier, level: MessageClasses? = nil)
   /// ``StoreWrite/mute(until:_:in:)``, zero for no mute.
   case muteUntil(user: Identifier, conversation: Identifier? = nil, mutedUntil: Instant)
   /// ``StoreWrite/setMutedAllow(_:of:)``.
@@ -129,6 +131,8 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
   case removeTemplate(name: String)
   /// ``StoreWrite/setAppKeyLevel(_:)``.
   case setAppKeyLevel(level: NotificationLevel)
+  /// ``StoreWrite/setAppLevel(_:)``.
+  case setAppLevel(level: MessageClasses? = nil)
   /// ``StoreWrite/setMessageNotification(_:)``.
   case setMessageNotification(isOn: Bool)
   /// ``StoreWrite/updatePushDisplayStyle(_:of:)``.
@@ -152,13 +156,14 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case setConversationTypeNotificationLevel, setNotificationQuietHours
     case removeNotificationQuietHours, setUltraGroupConversationDefaultNotificationLevel
     case setUltraGroupConversationChannelDefaultNotificationLevel, setPushReceiveStatus
-    case setLevel, muteUntil, setMutedAllow, setAllowForce, addQuietWindow, removeQuietWindow
-    case clearQuietWindows, addKeyword, removeKeyword, addSender, removeSender, setImportant
+    case setLevel, setDefaultLevel, muteUntil, setMutedAllow, setAllowForce, addQuietWindow
+    case removeQuietWindow, clearQuietWindows, addKeyword, removeKeyword, addSender, removeSender,
+      setImportant
     case setFollow, setRoles
     case setTimeZone, addMember, removeMember, removeUser, removeConversation, bindToken
     case unbindToken, setDeviceState
     case setNoDisturbing, setConversationNotificationStatus, setAdvancedPush, setDevicePolicy
-    case setTemplate, removeTemplate, setAppKeyLevel, setMessageNotification
+    case setTemplate, removeTemplate, setAppKeyLevel, setAppLevel, setMessageNotification
     case updatePushDisplayStyle, setRemark, setOfflineMessages
     case kickDevice, logOutDevice, removeDevice
   }
@@ -192,6 +197,7 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
       .setUltraGroupConversationChannelDefaultNotificationLevel
     case .setPushReceiveStatus: .setPushReceiveStatus
     case .setLevel: .setLevel
+    case .setDefaultLevel: .setDefaultLevel
     case .muteUntil: .muteUntil
     case .setMutedAllow: .setMutedAllow
     case .setAllowForce: .setAllowForce
@@ -220,6 +226,7 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case .setTemplate: .setTemplate
     case .removeTemplate: .removeTemplate
     case .setAppKeyLevel: .setAppKeyLevel
+    case .setAppLevel: .setAppLevel
     case .setMessageNotification: .setMessageNotification
     case .updatePushDisplayStyle: .updatePushDisplayStyle
     case .setRemark: .setRemark

@@ -7,11 +7,14 @@ extension MemberResolver {
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
   ) {
-    let policies = tables.policies
-    let own = target.kind == .thread ? ownRecord(of: user, inThread: target) : nil
-    let ownTraits = own.map { policies.traits[Int($0.policyIndex)] }
-    overrides.open = OpenPlace(target.kind, target.memberRow, tables.app).memberClass(
-      tables.policy(of: user), policies.traits[Int(record.policyIndex)], own: ownTraits)
+    let isInThread = target.thread != IDTable.unknown
+    let own = isInThread ? ownRecord(of: user, inThread: target.thread) : nil
+    let ownTraits = own.map { tables.policies.traits[Int($0.policyIndex)] }
+    let member = OpenPlace(target.memberRow, appLevel: tables.app.level).memberClass(
+      tables.policy(of: user), tables.policies.traits[Int(record.policyIndex)])
+    overrides.open =
+      isInThread
+      ? member.inThread(ownTraits, keepsPlain: tables.app.open.threadPlain == .everyone) : member
     if !(ownTraits?.liftsMute ?? false) { overrides.mutedUntil = record.mutedUntil }
     overrides.threadMutedUntil = own?.mutedUntil ?? 0
   }
@@ -41,6 +44,6 @@ extension MemberResolver {
     if overrides.since > now || tables.isRefused(user) { return 0 }
     if named.blocksSender { return Outcome(.suppress, .senderBlocked).code }
     return openClass(of: user, overrides, at: now, reach: reach)
-      .outcome(named.classes, tables.openQuiet(of: user, at: now), force: force).code
+      .outcome(named, tables.openQuiet(of: user, at: now), force: force).code
   }
 }

@@ -43,7 +43,8 @@ extension MemberResolver {
       overrides.mutedUntil = max(overrides.mutedUntil, record.mutedUntil)
       if level == 0 { level = record.packed.level }
     }
-    if isThread, scope != .parentOnly, let own = ownRecord(of: user, inThread: target) {
+    if isThread, scope != .parentOnly, let own = ownRecord(of: user, inThread: target.conversation)
+    {
       apply(own)
     }
     if !isThread || scope != .ownOnly { apply(record) }
@@ -70,7 +71,8 @@ extension MemberResolver {
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
   ) -> MemberClass {
     if target.kind == .thread {
-      return MemberClass(level: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
+      return MemberClass(
+        level: ownRecord(of: user, inThread: target.conversation)?.packed.level ?? 0)
     }
     let level = record.packed.level
     guard target.kind == .ultraGroup else { return MemberClass(level: level) }

@@ -3,15 +3,19 @@ internal import PushModel
 extension MessagePlan {
   /// Lines 1 and 2 of open rules' procedure, but for blocked senders.
   mutating func planOpen(
-    _ message: borrowing Message, _ kind: ConversationKind, _ tables: borrowing Tables
+    _ message: borrowing Message, _ target: borrowing ConversationTarget,
+    _ tables: borrowing Tables
   ) {
-    if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
+    if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
     let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
     if age > tables.app.open.expireSeconds * 1000 {  // O-22
       return uniform = Outcome(.suppress, .expired)
     }
-    messageClass = OpenMessageClass(message).index
+    let takesPlain =
+      target.thread != IDTable.unknown && target.kind != .private
+      && tables.app.open.threadPlain != .everyone
+    messageClass = OpenMessageClass(message, takesPlain: takesPlain).index
     namedClass = messageClass
     isOpen = true
   }
@@ -20,15 +24,18 @@ extension MessagePlan {
 extension Decider {
   /// Decides named members by their keys, and those of ``OpenStates/others`` one by one. All are
   /// corrections, as an outcome that is the state's now may not be later.
+  ///
+  /// - Parameter thread: as ``ConversationTarget/thread``.
   func correct(
     _ count: Int, _ messageClass: Int, _ target: borrowing ConversationTarget,
-    _ result: inout FanoutResult
+    inThread thread: UInt32, _ result: inout FanoutResult
   ) {
     let (storage, message) = (result.storage, OpenMessageClass(index: messageClass))
+    let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
+    if count == 0, !hasOthers { return }
     guard let states = unsafe target.rules.openStates, let phases = storage.quiet?.phases else {
       preconditionFailure("open rules without states, or an answer without phases")
     }
-    let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
     let all = unsafe hasOthers ? result.memberStates() : nil
     var rank = 0
     /// Adds members of no state, below a rank.
@@ -36,7 +43,7 @@ extension Decider {
       guard let all = unsafe all else { return }
       while rank < end {
         if unsafe all[rank] == OpenStates.others, rank != result.sender {
-          add(rank, OpenStates.others, NamedClasses(message.classes))
+          add(rank, OpenStates.others, message.named)
         }
         rank += 1
       }
@@ -46,18 +53,53 @@ extension Decider {
       let code =
         code
         ?? MemberResolver(version).openCode(
-          ofRank: rank, classes, force: message.force, target, at: result.instant)
+          ofRank: rank, classes, force: message.force, target.inThread(thread), at: result.instant)
       storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
     }
+    var records = thread == IDTable.unknown ? nil : ThreadRecords(thread, version.tables)
     for index in 0..<count {
       let named = storage.named(index)
       addOthers(below: named.rank)
-      let classes = named.classes.union(message.classes)
+      let classes = named.classes.union(message.named)
+      var own: MemberTraits?
+      if classes.hasRecord {
+        let slot = Int(target.memberRow.start) + named.rank
+        let record = records?.record(of: version.tables.memberUsers[slot])
+        if record?.mutedUntil ?? 0 > result.instant {
+          add(named.rank, named.state, classes)
+          continue
+        }
+        own = record.map { version.tables.policies.traits[Int($0.policyIndex)] }
+      }
       add(
         named.rank, named.state, classes,
-        states.code(named.key, phases, classes, force: message.force))
+        states.code(named.key, phases, classes, force: message.force, own: own))
     }
     addOthers(below: result.memberCount)
+  }
+}
+
+/// The records of a thread.
+private struct ThreadRecords {
+  private let tables: Tables
+  private let thread: UInt32
+  private var slots: Range<Int>
+  private var cursor: OverrideCursor
+
+  init(_ thread: UInt32, _ tables: Tables) {
+    let row = tables.conversations[Int(thread)]
+    (self.tables, self.thread, slots) = (tables, thread, row.range)
+    cursor = OverrideCursor(tables, row)
+  }
+
+  /// - Precondition: users ascend from call to call.
+  /// - Returns: nil for none.
+  mutating func record(of user: UInt32) -> MemberRecord? {
+    while let slot = slots.first, tables.memberUsers[slot] < user { slots.removeFirst() }
+    guard let slot = slots.first, tables.memberUsers[slot] == user else { return nil }
+    let packed = PackedMember(bits: tables.packedMembers[slot])
+    return packed.isChanged
+      ? tables.changedRecord(packed, of: user, thread) : cursor.record(packed, of: user)
   }
 }
 
@@ -78,7 +120,8 @@ extension EngineVersion {
     if target.kind == .room { return Decision(Outcome(.suppress, .chatRoom), devices: []) }
     let member = resolver.openClass(of: user, overrides, at: now, reach: .device)
     let outcome = member.outcome(
-      ofAll: classes ?? member.classes([]), tables.openQuiet(of: user, at: now), force: false)
+      ofAll: classes ?? member.classes(NamedClasses([])), tables.openQuiet(of: user, at: now),
+      force: false)
     return Decision(outcome, devices: outcome.action == .push ? [Device.default.id] : [])
   }
 }

@@ -10,7 +10,7 @@ extension MessagePlan {
     switch tables.app.rules {
     case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
-    case .open: planOpen(message, target.kind, tables)
+    case .open: planOpen(message, target, tables)
     }
   }
 }
