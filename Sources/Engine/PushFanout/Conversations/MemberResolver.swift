@@ -3,50 +3,48 @@ internal import QuietTime
 
 /// A conversation with all that its members' states depend on.
 struct ConversationTarget {
-  let conversation: UInt32
-  let row: ConversationRow
-  let kind: ConversationKind
+  private(set) var conversation: UInt32
+  private(set) var row: ConversationRow
+  private(set) var kind: ConversationKind
   /// The conversation itself, or a thread's parent.
-  let members: UInt32
-  let memberRow: ConversationRow
+  private(set) var members: UInt32
+  private(set) var memberRow: ConversationRow
   /// Empty except in ultra groups.
   let channel: Identifier
   let rules: StateTables
   let appRevision: UInt32
   /// By open rules, the thread whose records apply too. It has no states of its own: the target is
   /// otherwise its parent. ``IDTable/unknown`` for none.
-  var thread = IDTable.unknown
+  private(set) var thread = IDTable.unknown
 
   init(_ conversation: UInt32, channel: Identifier, _ tables: borrowing Tables) {
-    let own = tables.conversations[Int(conversation)]
-    let ownKind = ConversationKind(ordinal: Int(own.kind))
-    rules = tables.stateTables(ownKind)
+    row = tables.conversations[Int(conversation)]
+    memberRow = row
+    kind = ConversationKind(ordinal: Int(row.kind))
+    self.conversation = conversation
+    members = conversation
+    self.channel = kind == .ultraGroup ? channel : ""
+    rules = tables.stateTables(kind)
     appRevision = tables.appRevision
-    self.channel = ownKind == .ultraGroup ? channel : ""
+    if kind == .thread { findMembers(tables) }
+  }
+
+  /// Of a thread.
+  @inline(never)
+  private mutating func findMembers(_ tables: borrowing Tables) {
     // A thread without a parent has no recipients.
-    members = ownKind != .thread || own.parent == 0 ? conversation : own.parent - 1
-    var memberRow = ownKind == .thread ? tables.conversations[Int(members)] : own
-    if ownKind == .thread, own.parent == 0 { memberRow.count = 0 }
-    self.memberRow = memberRow
-    if members != conversation, rules.numbersStates {
-      (thread, self.conversation, row) = (conversation, members, memberRow)
-      kind = ConversationKind(ordinal: Int(memberRow.kind))
-    } else {
-      (self.conversation, row, kind) = (conversation, own, ownKind)
-    }
+    if row.parent == 0 { return memberRow.count = 0 }
+    members = row.parent - 1
+    memberRow = tables.conversations[Int(members)]
+    guard rules.numbersStates else { return }
+    (thread, conversation, row) = (conversation, members, memberRow)
+    kind = ConversationKind(ordinal: Int(row.kind))
   }
 
-  /// Leaves the thread.
-  ///
-  /// - Returns: which one.
-  mutating func takeThread() -> UInt32 {
-    defer { thread = IDTable.unknown }
-    return thread
-  }
-
-  func inThread(_ thread: UInt32) -> ConversationTarget {
+  /// The same without the thread.
+  var ofStates: ConversationTarget {
     var target = self
-    target.thread = thread
+    target.thread = IDTable.unknown
     return target
   }
 

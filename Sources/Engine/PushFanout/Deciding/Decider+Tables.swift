@@ -24,12 +24,12 @@ extension Decider {
         storage.forgetMemberStates()
         return false
       }
-      resolveUnresolved(unknown, copy target, reader, storage)
+      resolveUnresolved(unknown, target.ofStates, reader, storage)
     }
     let begins = row.hasStart(after: reader.now)
     if begins { removeAbsent(target, reader, storage) }
     if let online = version.online {
-      correctOnline(online, copy target, reader, begins: begins, storage)
+      correctOnline(online, target.ofStates, reader, begins: begins, storage)
     }
     let known = unsafe target.rules.numbersStates ? nil : states
     for index in 0..<storage.rankCount {
@@ -43,7 +43,7 @@ extension Decider {
       if key.isUnresolved || begins
         || version.online?.contains(version.tables.memberUsers[slot]) ?? false
       {
-        key = MemberResolver(version).key(rank, copy target, at: reader.now)
+        key = MemberResolver(version).key(rank, target.ofStates, at: reader.now)
       }
       unsafe storage.setKey(key, index, reader.phases, target.rules.statesByBase)
     }

@@ -87,12 +87,8 @@ struct Decider {
       storage.conversation = nil
       return
     }
-    var target = ConversationTarget(conversation, channel: message.channel, version.tables)
+    let target = ConversationTarget(conversation, channel: message.channel, version.tables)
     let plan = MessagePlan(message, target, version.tables)
-    let thread = target.takeThread()
-    // First, as it prefetches.
-    let open =
-      plan.isOpen ? OpenMessage(message, plan.messageClass, inThread: thread, version.tables) : nil
     result.row = target.memberRow
     result.conversation = conversation
     result.memberCount = Int(target.memberRow.count)
@@ -110,18 +106,16 @@ struct Decider {
         entry.prefetchRead(of: position)
       }
     }
-    result.sender =
-      sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
+    if plan.isOpen {
+      name(message, plan, target, from: sender, &result)
+    } else {
+      result.sender = rank(of: sender, target)
+    }
     if let uniform = plan.uniform {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      if let open {
-        open.name(target, version.tables, in: storage)
-        storage.addNamed(except: result.sender)
-      } else {
-        addNamed(plan, target, result.sender, storage)
-      }
+      if !plan.isOpen { addNamed(plan, target, result.sender, storage) }
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
@@ -129,11 +123,17 @@ struct Decider {
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     result.stateCount = target.rules.stateCount
     if plan.isOpen {
-      correct(named, plan.messageClass, target, inThread: thread, &result)
+      correct(named, plan.messageClass, target, &result)
     } else if named > 0 {
       correctNamed(named, target.rules, plan, &result)
     }
     if let filter = plan.filter { apply(filter, &result) }
+  }
+
+  /// -1 for none.
+  @inline(__always)
+  func rank(of sender: UInt32, _ target: borrowing ConversationTarget) -> Int {
+    sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
   }
 
   private func addNamed(
@@ -196,7 +196,8 @@ struct Decider {
       return
     }
     let made = CachedConversation.build(
-      copy target, reader, threads: threads, countedPerMessageLimit: cache.countedPerMessageLimit)
+      target.ofStates, reader, threads: threads,
+      countedPerMessageLimit: cache.countedPerMessageLimit)
     version.online?.keep(made, version)
     cache.store(made, number: version.number)
     storage.conversation = made

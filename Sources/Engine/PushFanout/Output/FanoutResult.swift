@@ -49,7 +49,7 @@ public struct FanoutResult: Sendable {
     guard storage.isFromTables else { return storage.conversation?.target }
     // An answer from the tables has no channel.
     return storage.version.map {
-      ConversationTarget(conversation, channel: "", $0.tables).inThread(IDTable.unknown)
+      ConversationTarget(conversation, channel: "", $0.tables).ofStates
     }
   }
 

@@ -54,9 +54,7 @@ extension FanoutTimeline {
 
   /// A decided message, and what its deferred decisions depend on.
   private struct Deferring {
-    /// Of the states; see ``ConversationTarget/thread`` for the other.
     let target: ConversationTarget
-    let thread: UInt32
     /// Nil for a small one answered from the tables.
     let conversation: CachedConversation?
     let quiet: SchedulePhases
@@ -74,10 +72,9 @@ extension FanoutTimeline {
     decide(message, .small)
     guard result.memberCount > 0, let quiet = result.storage.quiet else { return nil }
     let conversation = result.storage.isFromTables ? nil : exactConversation()
-    var target = ConversationTarget(
+    let target = ConversationTarget(
       result.conversation, channel: message.channel, engineVersion.tables)
     let plan = MessagePlan(message, target, engineVersion.tables)
-    let thread = target.takeThread()
     guard plan.uniform == nil else { return nil }
     var named: [Int] = []
     if plan.isOpen {
@@ -93,9 +90,10 @@ extension FanoutTimeline {
     }
     deferred.prepare(quiet, engineVersion)
     return Deferring(
-      target: target, thread: thread, conversation: conversation, quiet: quiet, plan: plan,
+      target: target, conversation: conversation, quiet: quiet, plan: plan,
       message: plan.isOpen
-        ? OpenMessage(message, plan.messageClass, inThread: thread, engineVersion.tables) : nil,
+        ? OpenMessage(message, plan.messageClass, inThread: target.thread, engineVersion.tables)
+        : nil,
       limit: expiry(message), named: named)
   }
 
@@ -157,7 +155,7 @@ extension FanoutTimeline {
     of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
-      of: rank, key(rank, deferring), deferring.target, deferring.quiet, messageClass,
+      of: rank, key(rank, deferring), deferring.target.ofStates, deferring.quiet, messageClass,
       at: result.instant, engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found
@@ -169,7 +167,7 @@ extension FanoutTimeline {
       return release(of: rank, deferring.plan.namedClass, deferring)
     }
     let found = deferred.release(
-      ofNamed: rank, message, deferring.target.inThread(deferring.thread), at: result.instant,
+      ofNamed: rank, message, deferring.target, at: result.instant,
       MemberResolver(engineVersion))
     guard let found, found.at <= deferring.limit else { return nil }
     return found
@@ -185,7 +183,7 @@ extension FanoutTimeline {
     let key = resolver.storedKey(of: user, rank, deferring.target)
     let begins = deferring.target.memberRow.hasStart(after: result.instant)
     return begins
-      ? key.map { _ in resolver.key(rank, deferring.target, at: result.instant) } : key
+      ? key.map { _ in resolver.key(rank, deferring.target.ofStates, at: result.instant) } : key
   }
 
   /// A filter is evaluated for each (E-50), as devices do not change without an update.

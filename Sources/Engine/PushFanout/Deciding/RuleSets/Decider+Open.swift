@@ -22,13 +22,24 @@ extension MessagePlan {
 }
 
 extension Decider {
+  /// Finds the sender and whom the message names.
+  @inline(never)
+  func name(
+    _ message: borrowing Message, _ plan: borrowing MessagePlan,
+    _ target: borrowing ConversationTarget, from sender: UInt32, _ result: inout FanoutResult
+  ) {
+    let open = OpenMessage(message, plan.messageClass, inThread: target.thread, version.tables)
+    // In between, as names are prefetched.
+    result.sender = rank(of: sender, target)
+    open.name(target, version.tables, in: result.storage)
+    result.storage.addNamed(except: result.sender)
+  }
+
   /// Decides named members by their keys, and those of ``OpenStates/others`` one by one. All are
   /// corrections, as an outcome that is the state's now may not be later.
-  ///
-  /// - Parameter thread: as ``ConversationTarget/thread``.
   func correct(
     _ count: Int, _ messageClass: Int, _ target: borrowing ConversationTarget,
-    inThread thread: UInt32, _ result: inout FanoutResult
+    _ result: inout FanoutResult
   ) {
     let (storage, message) = (result.storage, OpenMessageClass(index: messageClass))
     let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
@@ -53,10 +64,11 @@ extension Decider {
       let code =
         code
         ?? MemberResolver(version).openCode(
-          ofRank: rank, classes, force: message.force, target.inThread(thread), at: result.instant)
+          ofRank: rank, classes, force: message.force, target, at: result.instant)
       storage.add(AnswerStorage.Correction(rank: UInt32(rank), code: code, state: state))
     }
-    var records = thread == IDTable.unknown ? nil : ThreadRecords(thread, version.tables)
+    var records =
+      target.thread == IDTable.unknown ? nil : ThreadRecords(target.thread, version.tables)
     for index in 0..<count {
       let named = storage.named(index)
       addOthers(below: named.rank)
