@@ -91,7 +91,8 @@ public final class Fanout: Sendable {
   ///     O(members): for threads that must not be kept busy. Its result is empty.
   /// - Returns: whether it was decided.
   /// - Complexity: O(mentions log members) when the conversation's states are cached; otherwise
-  ///   O(members), on all threads.
+  ///   O(members), on all threads. By open rules, users who have the sender, a keyword of the text or
+  ///   a record in the thread count like mentions; with very many of them, it is O(members).
   @discardableResult
   public func decide(
     _ message: Message, on version: FanoutVersion? = nil, memberLimit: Int = .max,
