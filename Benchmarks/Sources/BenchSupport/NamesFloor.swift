@@ -1,24 +1,25 @@
 internal import PushModel
 internal import PushWorkload
 
-/// The least that finding whom a day's messages name takes, by open rules: the holders of the sender
+/// A plain program that finds whom a day's messages name, by open rules: the holders of the sender
 /// and of the text's words, and those who have a record in the thread, each looked for by halves among
 /// the members.
 ///
-/// From numbers, not ids, but for texts, which are read byte by byte, and of which only ASCII letters
-/// are folded. On one thread, without roles, replies and mentions, and without deciding anything.
+/// It has numbers instead of ids. Texts are read byte by byte, and only ASCII letters are folded. It
+/// runs on one thread, knows no roles, replies and mentions, and decides nothing, so its answers are
+/// not the engine's: it says how much of a day's time finding people may take.
 public struct NamesFloor {
   /// Lists of numbers, one after the other.
   private struct Lists {
     var ends: [Int] = []
     var numbers: [UInt32] = []
 
-    mutating func append(_ list: some Collection<UInt32>) {
-      numbers += list
-      ends.append(numbers.count)
+    init(_ lists: [[UInt32]]) {
+      for list in lists {
+        numbers += list
+        ends.append(numbers.count)
+      }
     }
-
-    init(_ lists: some Collection<[UInt32]>) { for list in lists { append(list) } }
 
     @inline(__always)
     func range(_ list: Int) -> Range<Int> { (list == 0 ? 0 : ends[list - 1])..<ends[list] }

@@ -48,8 +48,8 @@ struct OpenSuite {
   // MARK: A day
 
   /// A day of open rules beside the same people's day by Easemob's: in the same conversations, with
-  /// threads as well, and with texts as well. Easemob's has neither; reading texts alone takes longer
-  /// than 1.5 times its day, so the last is held to what is the least.
+  /// threads as well, and with texts as well. Easemob's has neither. Its day and a plain reading of
+  /// the texts are above 1.5 times its day, so the last is held to ``NamesFloor`` alone.
   func day() -> [Line] {
     let cores = Fanout.coreCount
     var lines: [Line] = []

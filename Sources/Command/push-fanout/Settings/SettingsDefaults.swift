@@ -8,8 +8,9 @@ struct SettingsDefaults: ParsableCommand {
     commandName: "defaults",
     abstract: "Read or write the level of a conversation, or of all, for those who have set none.",
     discussion: """
-      With --level it writes, without it reads. Under RongCloud's rules ultra groups and
-      their channels have a level, under open rules groups and private conversations.
+      With --level it writes, without it reads. Under RongCloud's rules ultra groups
+      and their channels have a level; under open rules, groups and private
+      conversations, with the levels of these rules, such as mentions or me,reply.
 
       Examples:
 

@@ -157,9 +157,8 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case removeNotificationQuietHours, setUltraGroupConversationDefaultNotificationLevel
     case setUltraGroupConversationChannelDefaultNotificationLevel, setPushReceiveStatus
     case setLevel, setDefaultLevel, muteUntil, setMutedAllow, setAllowForce, addQuietWindow
-    case removeQuietWindow, clearQuietWindows, addKeyword, removeKeyword, addSender, removeSender,
-      setImportant
-    case setFollow, setRoles
+    case removeQuietWindow, clearQuietWindows, addKeyword, removeKeyword, addSender, removeSender
+    case setImportant, setFollow, setRoles
     case setTimeZone, addMember, removeMember, removeUser, removeConversation, bindToken
     case unbindToken, setDeviceState
     case setNoDisturbing, setConversationNotificationStatus, setAdvancedPush, setDevicePolicy
