@@ -3,8 +3,8 @@ import Glibc
 import PushSupport
 import Testing
 
-/// Goal: a file appears under its final name only when it is complete, claiming a name replaces nothing,
-/// and failed work leaves no temporary file.
+/// Goal: a file appears under its final name only when it is complete, nobody more may read it then
+/// than before, claiming a name replaces nothing, and failed work leaves no temporary file.
 @Suite struct AtomicFileTests {
   /// Gives a test a folder and removes it afterwards.
   private func withFolder(_ body: (URL) throws -> Void) throws {
@@ -49,8 +49,27 @@ import Testing
       file.abandon()
       #expect(try names(folder) == ["out"])
       #expect(try text(folder, "out") == "1ab45")
-      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
-      #expect(mode as? Int == 0o600)
+    }
+  }
+
+  /// Whatever the umask is: a new file's mode is that which was asked for, less it.
+  @Test(arguments: [0o600, 0o640, 0o660, 0o664, 0o400, 0o777, nil])
+  func aFileThatIsReplacedKeepsItsModeAndGroup(_ mode: Int?) throws {
+    try withFolder { folder in
+      let path = folder.appending(path: "out").path
+      let group = getuid() == 0 ? 4711 : gid_t(getgid())
+      if let mode {
+        try "old".write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(unsafe chown(path, uid_t.max, group) == 0)
+        #expect(unsafe chmod(path, mode_t(mode)) == 0)
+      }
+      let file = try AtomicFile(
+        path, temporary: TemporaryName(beside: path), mode: 0o600, syncsFolder: false)
+      try write("new", to: file)
+      try file.finish()
+      let found = try FileManager.default.attributesOfItem(atPath: path)
+      #expect(found[.posixPermissions] as? Int == mode ?? 0o600)
+      if mode != nil { #expect(found[.groupOwnerAccountID] as? Int == Int(group)) }
     }
   }
 

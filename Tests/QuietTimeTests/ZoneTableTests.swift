@@ -80,6 +80,68 @@ import Testing
     // Samoa had no 30 December 2011.
     let apia = try pinned.zone(named: "Pacific/Apia")
     #expect(apia.firstSecond(ofLocal: utc("2011-12-30T12:00:00Z")) == nil)
+    #expect(apia.firstSecond(ofDay: utc("2011-12-30T00:00:00Z")) == nil)
+  }
+
+  /// A time that occurs twice has a second pass, an hour behind the first in most zones; one that
+  /// occurs once has none.
+  @Test func aSecondPassIsFound() throws {
+    let (berlin, howe) = (
+      try pinned.zone(named: "Europe/Berlin"), try pinned.zone(named: "Australia/Lord_Howe")
+    )
+    for (zone, local, first, second) in [
+      (berlin, "2024-10-27T02:00:00Z", "2024-10-27T00:00:00Z", "2024-10-27T01:00:00Z"),
+      (berlin, "2024-10-27T02:59:59Z", "2024-10-27T00:59:59Z", "2024-10-27T01:59:59Z"),
+      (berlin, "2024-10-27T03:00:00Z", "2024-10-27T02:00:00Z", nil),
+      (berlin, "2024-10-27T01:59:59Z", "2024-10-26T23:59:59Z", nil),
+      (howe, "2024-04-07T01:45:00Z", "2024-04-06T14:45:00Z", "2024-04-06T15:15:00Z"),
+    ] {
+      let found = try #require(zone.firstSecond(ofLocal: utc(local)))
+      #expect(found == utc(first))
+      #expect(zone.firstSecond(ofLocal: utc(local), from: found + 1) == second.map { utc($0) })
+    }
+  }
+
+  /// Where clocks are put forward over midnight the day begins when they are.
+  @Test func daysBegin() throws {
+    for (name, day, first) in [
+      ("Atlantic/Azores", "2026-03-29", "2026-03-29T01:00:00Z"),
+      ("America/Santiago", "2024-09-08", "2024-09-08T04:00:00Z"),
+      ("America/Havana", "2024-03-10", "2024-03-10T05:00:00Z"),
+      ("Africa/Cairo", "2024-04-26", "2024-04-25T22:00:00Z"),
+      ("Asia/Beirut", "2024-03-31", "2024-03-30T22:00:00Z"),
+      // Midnight occurs twice.
+      ("America/Havana", "2024-11-03", "2024-11-03T04:00:00Z"),
+      ("Europe/Berlin", "2024-03-31", "2024-03-30T23:00:00Z"),
+    ] {
+      let zone = try pinned.zone(named: name)
+      #expect(zone.firstSecond(ofDay: utc("\(day)T00:00:00Z")) == utc(first), "\(name)")
+    }
+  }
+
+  /// Every day of every zone begins at the first second that shows its date.
+  @Test func everyDayBeginsAtItsFirstSecond() throws {
+    var wrong: [String] = []
+    for name in pinnedNames() {
+      let table = try pinned.zone(named: name)
+      var now: Int64 = 86_400
+      while let next = table.nextTransition(after: now), next < Self.year1997 * 2 {
+        now = next
+        for second in [next - 86_400, next, next + 86_400] {
+          let day = (second + table.offsetSeconds(at: second)) / 86_400
+          guard let first = table.firstSecond(ofDay: day * 86_400) else {
+            wrong.append("\(name) \(text(second)): there is such a day")
+            continue
+          }
+          let (date, before) = (
+            (first + table.offsetSeconds(at: first)) / 86_400,
+            (first - 1 + table.offsetSeconds(at: first - 1)) / 86_400
+          )
+          if date != day || before >= day { wrong.append("\(name) \(text(second))") }
+        }
+      }
+    }
+    #expect(wrong == [])
   }
 
   /// At each transition -1 s, 0 and +1 s, and regularly between them, for every name.

@@ -1,8 +1,12 @@
+import Dispatch
 import Foundation
 import PushServer
 
 @main struct Program {
-  static func main() async {
-    exit(await ServerProgram.run(Array(CommandLine.arguments.dropFirst())))
+  static func main() {
+    // Before any asynchronous work, which waits for ever where no thread can be started.
+    if let problem = ServerProgram.threadProblem { exit(problem) }
+    Task { exit(await ServerProgram.run(Array(CommandLine.arguments.dropFirst()))) }
+    dispatchMain()
   }
 }

@@ -59,10 +59,11 @@ struct Program: ParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "push-fanout",
-    abstract: "Decides who gets a push for a group message, and why not.",
+    abstract: "Decides who gets a push for a chat message, and why not.",
     discussion: """
-      Settings and messages are NDJSON or CSV files, with .gz or without. The rules are those of \
-      Easemob and RongCloud.
+      There are three rule sets: those of Easemob and RongCloud, and open rules for your own chat. \
+      Settings and messages are NDJSON or CSV files, with .gz or without; the app's record in the \
+      settings names the rule set, Easemob's where there is none.
 
       Exit status: 0 success, 1 problems found (in a file, or while writing), 2 wrong usage.
       """,
@@ -78,7 +79,7 @@ struct Program: ParsableCommand {
     do {
       // First: where /proc is not mounted, Dispatch ends the process soon after its first use.
       let arguments = try CommandArguments.read()
-      Interruption.prepare()
+      try Interruption.prepare()
       try UnknownCommand.check(arguments, of: Program.self)
       var command = try parseAsRoot(arguments)
       try FileConflict.check(command)
@@ -88,7 +89,7 @@ struct Program: ParsableCommand {
     } catch let problem as ReplayFileProblem {
       Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {
-      Terminal.fail("push-fanout: \(problem)")
+      Terminal.fail(problem)
     } catch let error as FanoutError {
       Terminal.fail("push-fanout: \(KnownIDs.text(error))")
     } catch let error as StoreError {
@@ -135,8 +136,22 @@ struct Program: ParsableCommand {
       message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
     }
     if let nearest = nearestValue(message) { message += " Did you mean '\(nearest)'?" }
+    if let mistyped = mistypedOption(message) { message = mistyped }
     let help = fullMessage(for: error).split(separator: "\n").last
     return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
+  }
+
+  /// What to say of a required option that is missing because it was mistyped.
+  private static func mistypedOption(_ message: String) -> String? {
+    guard let name = message.firstMatch(of: /^Missing expected argument '(--[a-z-]+)/)?.output.1,
+      let given = CommandLine.arguments.dropFirst().lazy
+        .compactMap({ $0.split(separator: "=").first.map(String.init) })
+        .first(where: {
+          $0.hasPrefix("--") && $0 != name
+            && EditDistance.nearest(to: $0, in: [String(name)]) != nil
+        })
+    else { return nil }
+    return "Unknown option '\(given)'. Did you mean '\(name)'?"
   }
 
   /// The value that was most likely meant by one that is none of an option's.

@@ -76,14 +76,34 @@ public struct ZoneTable: Hashable, Sendable {
   /// then; nil for a time that clocks are put forward over.
   public func firstSecond(ofLocal seconds: Int64) -> Int64? {
     // No zone is a day from UTC.
-    var start = seconds - 86_400
-    while true {
+    firstSecond(ofLocal: seconds, from: seconds - 86_400)
+  }
+
+  /// The first second from `start` on at which the wall clock shows a time: the second pass of a time
+  /// that occurs twice, where `start` is behind the first; nil when there is none.
+  package func firstSecond(ofLocal seconds: Int64, from start: Int64) -> Int64? {
+    var start = max(start, seconds - 86_400)
+    while start <= seconds + 86_400 {
       let found = seconds - offsetSeconds(at: start)
       let end = nextTransition(after: start)
       if found >= start, end.map({ found < $0 }) ?? true { return found }
-      guard let end, end <= seconds + 86_400 else { return nil }
+      guard let end else { return nil }
       start = end
     }
+    return nil
+  }
+
+  /// The first second of a day, given as the seconds that UTC would have at its midnight: where clocks
+  /// are put forward over midnight, the second at which they are; nil for a day that is passed over
+  /// whole, like 2011-12-30 in Pacific/Apia.
+  package func firstSecond(ofDay midnight: Int64) -> Int64? {
+    if let first = firstSecond(ofLocal: midnight) { return first }
+    var start = midnight - 86_400
+    while start + offsetSeconds(at: start) < midnight {
+      guard let next = nextTransition(after: start) else { return nil }
+      start = next
+    }
+    return start + offsetSeconds(at: start) < midnight + 86_400 ? start : nil
   }
 
   /// The first second after `utcSeconds` at which another offset begins; nil when there is none.

@@ -1,6 +1,7 @@
 internal import Dispatch
 public import PushContent
 public import PushModel
+internal import PushSupport
 
 extension SettingsStore {
   /// Opens a store, and its engine, without blocking a thread of the caller's task.
@@ -39,7 +40,7 @@ extension SettingsStore {
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+      ThreadSupply.start { continuation.resume(with: Result { try body() }) }
     }
   }
 }

@@ -1,7 +1,7 @@
 package import Glibc
 
 /// A file that is written under a temporary name and renamed to its final name when it is complete,
-/// which replaces an existing file. An unfinished file is removed.
+/// which replaces an existing file, whose owner, group and mode it gets. An unfinished file is removed.
 package final class AtomicFile {
   /// The final name.
   package let path: String
@@ -16,7 +16,7 @@ package final class AtomicFile {
   /// Creates the file under its temporary name.
   ///
   /// - Parameters:
-  ///   - mode: the file's, before the umask.
+  ///   - mode: that of a new file, before the umask.
   ///   - syncsFolder: whether ``finish()`` synchronizes the folder too, which requires read
   ///     permission for it.
   package init(
@@ -24,7 +24,15 @@ package final class AtomicFile {
   ) throws(SystemError) {
     let folder = syncsFolder ? try TemporaryName.openFolder(of: path) : nil
     do throws(SystemError) {
-      descriptor = try temporary.createFile(mode: mode)
+      var replaced = stat()
+      if unsafe stat(path, &replaced) == 0, replaced.st_mode & S_IFMT == S_IFREG {
+        descriptor = try temporary.createFile(mode: 0o600)
+        FileAccess(
+          mode: replaced.st_mode & 0o777, group: replaced.st_gid, owner: replaced.st_uid
+        ).apply(to: descriptor)
+      } else {
+        descriptor = try temporary.createFile(mode: mode)
+      }
     } catch {
       if let folder { close(folder) }
       throw error
@@ -89,5 +97,35 @@ package final class AtomicFile {
         throw .last
       }
     }
+  }
+}
+
+/// Who may read and write a file.
+package struct FileAccess {
+  private let mode: mode_t
+  private let group: gid_t?
+  private let owner: uid_t?
+
+  /// - Parameters:
+  ///   - group: nil for the group that new files get.
+  ///   - owner: nil for the user who makes the file.
+  package init(mode: mode_t, group: gid_t? = nil, owner: uid_t? = nil) {
+    self.mode = mode
+    self.group = group
+    self.owner = owner
+  }
+
+  /// Sets it, whatever the umask is. Where the file cannot have the group, its own group may do what
+  /// others may.
+  package func apply(to descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return }
+    let isOfOwner = owner ?? status.st_uid == status.st_uid
+    if !isOfOwner { _ = fchown(descriptor, owner ?? status.st_uid, gid_t.max) }
+    let isOfGroup =
+      group ?? status.st_gid == status.st_gid
+      || fchown(descriptor, uid_t.max, group ?? status.st_gid) == 0
+    let ofOthers = mode & 0o007
+    fchmod(descriptor, isOfGroup ? mode : mode & (0o707 | ofOthers << 3))
   }
 }

@@ -68,7 +68,7 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
       return state.idle.firstIndex(of: worker).map { state.idle.remove(at: $0) }
     }
     guard let index else { return }
-    DispatchQueue.global(qos: .userInitiated).async { self.run(index) }
+    ThreadSupply.start { self.run(index) }
   }
 
   /// The next result in the order of submission, once it is there; nil when there is none.

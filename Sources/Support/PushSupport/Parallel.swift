@@ -1,4 +1,5 @@
-internal import Dispatch
+package import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// Independent pieces of work on several threads of Dispatch's pool.
@@ -7,11 +8,13 @@ package enum Parallel {
   /// all calls have returned.
   ///
   /// Threads take the next piece when they are done with one, so pieces may be of different sizes.
-  /// One thread, or one piece, runs on the caller's thread.
+  /// One thread, or one piece, runs on the caller's thread; so does everything where the system
+  /// starts no more threads (``ThreadSupply``).
   package static func perform(
     _ count: Int, threads: Int, _ work: @Sendable (_ piece: Int) -> Void
   ) {
-    if threads <= 1 || count <= 1 {
+    let threads = threads <= 1 || count <= 1 ? 1 : min(threads, ThreadSupply.workers)
+    if threads == 1 {
       for piece in 0..<max(0, count) { work(piece) }
     } else if count <= threads {
       DispatchQueue.concurrentPerform(iterations: count, execute: work)
@@ -46,7 +49,7 @@ package enum Parallel {
   ) -> (Result<First, any Error>, Result<Second, any Error>) {
     let found = Lock<Result<First, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
-    DispatchQueue.global(qos: .userInitiated).async {
+    ThreadSupply.start {
       let result = Result { try first() }
       found.withLock { $0 = result }
       done.signal()
@@ -56,4 +59,63 @@ package enum Parallel {
     guard let first = found.withLock({ $0 }) else { preconditionFailure("nothing was done") }
     return (first, second)
   }
+}
+
+/// Whether the system starts threads for this process.
+///
+/// Where it does not (`ulimit -u`, a container's limit of processes, systemd's TasksMax), Dispatch
+/// tries again each second, for ever, in the call that was to start one.
+package enum ThreadSupply {
+  /// Threads beside those that work: Dispatch's own, and one that shows how far the work is.
+  private static let beside = 2
+
+  /// How many threads may work at once, at least 1; without a limit where the system starts one for
+  /// each core.
+  package static let workers = started == wanted ? Int.max : max(1, started - beside)
+
+  /// What to say where a program cannot do without a thread that is refused.
+  package static let problem =
+    "no thread can be started: \(SystemError(EAGAIN).message); raise the limit of processes "
+    + "(ulimit -u, a container's pids, TasksMax), or end others"
+
+  /// Whether there are threads enough to work on more than the caller's.
+  package static var isEnough: Bool { started > beside }
+
+  /// Does work on a thread of Dispatch's pool; on the caller's, before it returns, where there are not
+  /// threads enough. Dispatch's `async` is called in no other place.
+  ///
+  /// - Parameter queue: a serial queue whose work does not call this with that queue.
+  package static func start(
+    on queue: DispatchQueue = .global(qos: .userInitiated), _ work: @escaping @Sendable () -> Void
+  ) {
+    if isEnough { queue.async(execute: work) } else { queue.sync(execute: work) }
+  }
+
+  private static let wanted = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + beside
+
+  /// How many threads of ``wanted`` could be started at once when this was first asked.
+  private static let started: Int = {
+    // SAFETY: initialized before a thread is started, and destroyed when all have ended.
+    let isOver = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    unsafe sem_init(isOver, 0, 0)
+    defer {
+      unsafe sem_destroy(isOver)
+      unsafe isOver.deallocate()
+    }
+    var threads: [pthread_t] = []
+    for _ in 0..<wanted {
+      var thread = pthread_t()
+      let error = unsafe pthread_create(
+        &thread, nil,
+        { isOver in
+          while unsafe sem_wait(isOver!.assumingMemoryBound(to: sem_t.self)) != 0 {}
+          return nil
+        }, isOver)
+      guard error == 0 else { break }
+      threads.append(thread)
+    }
+    for _ in threads { unsafe sem_post(isOver) }
+    for thread in threads { pthread_join(thread, nil) }
+    return threads.count
+  }()
 }

@@ -31,7 +31,7 @@ import Testing
       "quiet hours need both a start and an end, or both empty for none"
     ),
     ("set --user u1 --quiet-hours 24:00-8:00", "hour 24 is not in 0...23"),
-    ("set --user u1 --quiet-hours 8-9", "\"8\" is not a time of the form H:M"),
+    ("set --user u1 --quiet-hours 8-9", "\"8\" is not a time of the form H:M, like 22:00"),
     ("set --user u1 --legacy 22-25", "hour 25 is not in 0...24"),
     (
       "set --user u1 --quiet-hours 22:00:00+600",

@@ -32,6 +32,36 @@ import Testing
     }
   }
 
+  /// `-` is standard output, where results go without the option.
+  @Test func anOutputMayBeADash() throws {
+    try withWorkplace { place in
+      let evaluate = SmallWorld.evaluate + ["--format", "csv"]
+      let expected = try place.run(evaluate)
+      for output in [["-o", "-"], ["--output", "-"], ["--output=-"]] {
+        let run = try place.run(evaluate + output)
+        #expect(run.output == expected.output && run.status == 0, "\(output)")
+      }
+      #expect(place.names() == ["messages.ndjson", "world.ndjson"])
+    }
+  }
+
+  /// A required option that is mistyped is missing, and that is not what has to be said.
+  @Test(arguments: [
+    (["evaluate", "--settings", "world.ndjson", "--mesages", "m"], "--mesages", "--messages"),
+    (["evaluate", "--settings", "world.ndjson", "--mesages=m"], "--mesages", "--messages"),
+    (["settings", "get", "--stor", "s", "--user", "u"], "--stor", "--store"),
+    (
+      ["explain", "--settings", "world.ndjson", "--messages", "m", "--usr", "u"], "--usr", "--user"
+    ),
+  ])
+  func aMistypedRequiredOptionIsGuessed(
+    _ arguments: [String], given: String, meant: String
+  ) throws {
+    let run = try withWorkplace { try $0.run(arguments) }
+    #expect(run.errorLines.first == "Error: Unknown option '\(given)'. Did you mean '\(meant)'?")
+    #expect(run.status == 2)
+  }
+
   /// Groups of Telegram have such ids.
   @Test func idsMayBeginWithADash() throws {
     try withWorkplace { place in

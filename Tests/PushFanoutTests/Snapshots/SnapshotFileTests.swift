@@ -218,17 +218,21 @@ import Testing
     #expect(try folder.names == ["f"])
   }
 
-  @Test(.enabled(if: getuid() != 0, "root may read and write everything"))
-  func withoutPermission() throws {
-    let folder = ScratchFolder()
-    let path = folder.path("s")
-    try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
-    unsafe chmod(path, 0)
-    #expect(problem(path) == "snapshot FILE cannot be opened: Permission denied")
-    unsafe chmod(folder.url.path, 0o500)
-    defer { unsafe chmod(folder.url.path, 0o700) }
-    #expect(throws: SnapshotError.self) {
-      try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 2)
+  /// In a process of its own, which gives up root's rights.
+  @Test func withoutPermission() async {
+    await #expect(processExitsWith: .success) {
+      if geteuid() == 0 { #expect(seteuid(65_534) == 0) }
+      let tests = SnapshotFileTests()
+      let folder = ScratchFolder()
+      let path = folder.path("s")
+      try tests.fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+      unsafe chmod(path, 0)
+      #expect(tests.problem(path) == "snapshot FILE cannot be opened: Permission denied")
+      unsafe chmod(folder.url.path, 0o500)
+      defer { unsafe chmod(folder.url.path, 0o700) }
+      #expect(throws: SnapshotError.self) {
+        try tests.fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 2)
+      }
     }
   }
 

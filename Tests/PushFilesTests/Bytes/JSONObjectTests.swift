@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [
     ("", FileProblem.Problem.isEmpty), (" \r\n\t\n", .isEmpty), ("{\n", .truncatedJSON),
     ("[1]", .notAnObject), ("{} {}", .notJSON), ("{\"a\":1,\n\"a\":1}", .repeatedKey("a")),
-    ("{\"a\":{\"b\":1,\"b\":1}}", .repeatedKey("b")), ("\u{FEFF}{}", .byteOrderMark),
+    ("{\"a\":{\"b\":1,\"b\":1}}", .repeatedKey("b")),
   ])
   func aTextIsRefusedAsALineIs(_ text: String, _ expected: FileProblem.Problem) {
     let found = #expect(throws: FileProblem.Problem.self) { try JSONObject(Array(text.utf8)) }

@@ -139,10 +139,71 @@ import Testing
       "2024-06-03 23:30:00 ", "2024-06-03 23:3", "24-06-03 23:30", "1969-12-31 23:00",
     ] {
       let found = try read("conversation,at\ng,\(time)\n", options)
-      #expect(found.count == 1 && found[0].contains("is not an instant"), "\(found)")
+      #expect(found.count == 1 && found[0].contains("is no time"), "\(found)")
     }
     let none = try read("conversation,at\ng,2024-06-03 23:30:00\n", MessageOptions())
-    #expect(none.count == 1 && none[0].contains("is not an instant"))
+    #expect(none.count == 1 && none[0].contains("has no offset"))
+  }
+
+  /// In a file in order of time, the hour that occurs twice is read as what it is.
+  @Test func aRepeatedHourIsReadByTheOrderOfRows() throws {
+    var options = MessageOptions()
+    options.zone = try ZoneTable(named: "America/New_York")
+    func minutes(_ times: [String]) throws -> [String] {
+      let rows = times.map { "g,2026-11-01 \($0)\n" }.joined()
+      return try read("conversation,at\n" + rows, options) { String($0.at.rfc3339.dropFirst(11)) }
+    }
+    // Clocks go back at 2:00 to 1:00.
+    #expect(
+      try minutes(["00:59", "01:10", "01:50", "01:10", "01:10", "01:50:00.5", "02:00"])
+        == [
+          "04:59:00Z", "05:10:00Z", "05:50:00Z", "06:10:00Z", "06:10:00Z", "06:50:00.500Z",
+          "07:00:00Z",
+        ])
+    // What goes back in no pass is not in order, and its times are the earlier ones from there on.
+    #expect(
+      try minutes(["03:00", "01:30", "01:10", "01:40"])
+        == ["08:00:00Z", "05:30:00Z", "05:10:00Z", "05:40:00Z"])
+    #expect(
+      try minutes(["01:50", "01:30", "01:10", "01:20"])
+        == ["05:50:00Z", "06:30:00Z", "05:10:00Z", "05:20:00Z"])
+    // A message was sent before it came.
+    let sent = "conversation,at,sentAt\ng,2026-11-01 02:10,2026-11-01 01:50\n"
+    #expect(try read(sent, options) { $0.sentAt?.rfc3339 ?? "" } == ["2026-11-01T06:50:00Z"])
+    let first = "conversation,at,sentAt\ng,2026-11-01 01:55,2026-11-01 01:50\n"
+    #expect(try read(first, options) { $0.sentAt?.rfc3339 ?? "" } == ["2026-11-01T05:50:00Z"])
+  }
+
+  /// Excel's first line says what stands between cells.
+  @Test func aLineThatNamesTheDelimiterIsPassedOver() throws {
+    var options = MessageOptions()
+    options.delimiter = UInt8(ascii: ";")
+    let text = "sep=;\r\nid;conversation;at\r\n1;g;1\r\n"
+    #expect(try read(text, options) { "\($0.conversation) \($0.at.milliseconds)" } == ["g 1"])
+    #expect(
+      try read("sep=,\nconversation,at\ng,1\n", MessageOptions()) { "\($0.conversation)" } == ["g"])
+    #expect(
+      try read(text, MessageOptions()) == [
+        "m.csv:1: the header is separated by semicolons, columns by commas; read it with "
+          + "--delimiter ';'"
+      ])
+  }
+
+  @Test func timesThatAreNotReadNameTheOption() throws {
+    var options = MessageOptions()
+    func problem(_ time: String) throws -> String? {
+      try read("conversation,at\ng,\(time)\n", options).first
+    }
+    #expect(
+      try problem("2024-06-03 23:30")
+        == "m.csv:2: \"at\": 2024-06-03 23:30 has no offset; say its time zone, like --zone "
+        + "Europe/Berlin")
+    options.zone = try ZoneTable(named: "Europe/Berlin")
+    #expect(
+      try problem("03.06.2024 23:30")
+        == "m.csv:2: \"at\": 03.06.2024 23:30 is no time; give one like 2024-06-03 23:30:00 or "
+        + "2024/6/3 23:30 (year first, 24 hours, in --zone), an RFC 3339 time, or Unix milliseconds"
+    )
   }
 
   /// Everybody else has no decision, and theirs are what they were.

@@ -45,10 +45,9 @@ import Testing
         ],
         "1: the JSON is nested too deeply"
       ),
-      (
-        ["\u{FEFF}{\"kind\":\"user\",\"id\":\"u1\"}"],
-        "1: the file begins with a byte order mark, which NDJSON does not have"
-      ),
+      // A byte order mark is taken at the beginning alone.
+      (["\u{FEFF}\u{FEFF}{\"kind\":\"user\",\"id\":\"u1\"}"], "1: the line is not JSON"),
+      (["", "\u{FEFF}{\"kind\":\"user\",\"id\":\"u1\"}"], "2: the line is not JSON"),
       ([], "1: the file is empty"), (["", " \t", "\r"], "1: the file is empty"),
     ]
     try Self.expect(cases)

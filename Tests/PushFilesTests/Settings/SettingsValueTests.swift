@@ -101,7 +101,7 @@ import Testing
 
   @Test func easemobsQuietHoursHaveTheirForm() throws {
     let half = #"1: "quietHours": quiet hours need both a start and an end, or both empty for none"#
-    let form = "is not a time of the form H:M"
+    let form = "is not a time of the form H:M, like 22:00"
     let rows: [(start: String, end: String, problem: String)] = [
       ("24:00", "08:00", #"1: "quietHours": hour 24 is not in 0...23"#),
       ("8:00", "99:00", #"1: "quietHours": hour 99 is not in 0...23"#),
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test func rongCloudsQuietHoursHaveTheirForm() throws {
-    let form = "is not a time of the form HH:MM:SS"
+    let form = "is not a time of the form HH:MM:SS, like 22:00:00"
     let levels = #"use "none", "mention" or "default""#
     let rows: [(start: String, span: String, level: String, problem: String)] = [
       ("24:00:00", "60", "none", #"2: "quietHours": hour 24 is not in 0...23"#),

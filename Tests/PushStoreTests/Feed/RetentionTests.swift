@@ -75,6 +75,25 @@ import Testing
     }
   }
 
+  /// An entry of a clock that was ahead holds back none of those behind it.
+  @Test(arguments: [
+    ([0, 60, 1, 2, 3], 5, 4), ([60, 61, 1, 2, 9], 10, 4), ([0, 60, 61, 9, 10], 10, 1),
+    ([0, 60, 1, 61, 9], 10, 3), ([60, 61, 62, 63, 64], 10, 0), ([0, 60, 61, 62, 63], 10, 1),
+  ])
+  func whatIsAheadIsAsOldAsWhatFollows(minutes: [Int64], now: Int64, removed: Int) throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create, threads: 1)
+      for minute in minutes {
+        try store.write(at: Self.start.after(minutes: minute)) {
+          try $0.setUser("u", UserSettings())
+        }
+      }
+      let retention = FeedRetention(age: .seconds(60))
+      #expect(try store.compact(retention, at: Self.start.after(minutes: now)) == removed)
+      try store.close()
+    }
+  }
+
   /// A snapshot whose successors are gone is replaced, and one that is older is not used.
   @Test func aSnapshotThatNeedsWhatIsGoneIsReplaced() throws {
     try withFeed(10) { store, path in

@@ -3,9 +3,18 @@ internal import Foundation
 internal import Logging
 internal import NIOCore
 internal import PushFanout
+internal import PushSupport
 
 /// The program `push-fanout-server`.
 public enum ServerProgram {
+  /// The exit status where the system does not start a thread for each core, which is said; nil where
+  /// it does.
+  public static var threadProblem: Int32? {
+    if ThreadSupply.workers == .max { return nil }
+    fail(ThreadSupply.problem)
+    return 1
+  }
+
   /// - Parameter arguments: without the program's name.
   /// - Returns: the exit status.
   public static func run(_ arguments: [String]) async -> Int32 {

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 import PushStore
 
-/// `push-fanout settings app`: settings of the app, as the vendors' consoles have them.
+/// `push-fanout settings app`: settings of the app.
 struct SettingsApp: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "app",

@@ -9,7 +9,7 @@ import PushSupport
 struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings",
-    abstract: "Read and change settings in a store, as the vendors' clients do.",
+    abstract: "Read and change settings in a store, by the operations of its rule set.",
     discussion: """
       The store's rule set determines the operations. A refused operation changes nothing.
 
@@ -60,14 +60,23 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
+  /// Opens the store, writes, and closes it.
+  ///
+  /// - Parameter user: whose settings are written. One who was not there is named: the id may be
+  ///   mistyped.
   func writing<Value>(
-    _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
+    _ writing: WriteOptions, user: Identifier? = nil, _ body: (SettingsStore) throws -> Value
   ) throws -> Value {
     let path = store.path
     KnownIDs.use(store: path)
     let store = try SettingsStore(
       path, .write, waiting: writing.waiting.duration, withEngine: false)
+    let isNew = try user.map { try !store.reader.hasUser($0) } ?? false
+    let advice = isNew ? KnownIDs.advice(user: user?.text) : ""
     let value = try body(store)
+    if isNew, let user, try store.reader.hasUser(user) {
+      Terminal.note("new user \"\(user)\"\(advice)")
+    }
     try store.close()
     return value
   }

@@ -39,7 +39,7 @@ struct DeviceOptions: ParsableArguments {
   /// Does one operation and prints the user's devices.
   func apply(_ operation: (_ user: Identifier, _ device: Identifier) -> SettingsOperation) throws {
     let user = Identifier(user)
-    try options.writing(writing) { store in
+    try options.writing(writing, user: user) { store in
       try store.apply([operation(user, Identifier(device))], writing)
       try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
     }

@@ -113,7 +113,7 @@ struct SettingsDisplay: ParsableCommand {
       .setRemark(user: user, other: other, remark: own(remark))
     }
     operations.append(offlineMessages.map { .setOfflineMessages(user: user, count: $0) })
-    try options.writing(writing) { store in
+    try options.writing(writing, user: user) { store in
       try store.apply(operations.compactMap { $0 }, writing)
       try options.show([DisplayResult(user, store.pushDisplay(of: user))])
     }

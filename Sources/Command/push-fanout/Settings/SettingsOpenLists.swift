@@ -229,7 +229,7 @@ struct OpenListOptions: ParsableArguments {
     if operations.isEmpty {
       return try options.reading(of: Identifier(user), show)
     }
-    try options.writing(writing) { store in
+    try options.writing(writing, user: Identifier(user)) { store in
       try store.apply(operations, writing)
       try show(store)
     }

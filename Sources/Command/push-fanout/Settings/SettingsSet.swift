@@ -136,7 +136,7 @@ struct SettingsSet: ParsableCommand {
 
   func run() throws {
     let user = Identifier(scopeOptions.user)
-    try options.writing(writing) { store in
+    try options.writing(writing, user: user) { store in
       if let text = legacy, let legacy = LegacyText(text) {
         try store.apply([operation(legacy, user)], writing)
       } else {
@@ -250,7 +250,7 @@ struct SettingsClear: ParsableCommand {
 
   func run() throws {
     let (user, scope) = (Identifier(scopeOptions.user), scopeOptions.scope)
-    try options.writing(writing) { store in
+    try options.writing(writing, user: user) { store in
       let rules = try store.reader.app().rules
       try store.apply([scope.clearing(of: user, rules)], writing)
       try store.show(user, scope, options)

@@ -35,7 +35,22 @@ enum CommandArguments {
       }
       arguments.append(text)
     }
-    return joiningValues(separatingEmptyValues(Array(arguments.dropFirst())))
+    return joiningValues(withoutOutput(separatingEmptyValues(Array(arguments.dropFirst()))))
+  }
+
+  /// Without `--output -`: results go to standard output where no output is named.
+  static func withoutOutput(_ arguments: [String]) -> [String] {
+    var kept: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { return kept + arguments[index...] }
+      if argument == "--output=-" { continue }
+      if argument == "-", let option = kept.last, option == "-o" || option == "--output" {
+        kept.removeLast()
+      } else {
+        kept.append(argument)
+      }
+    }
+    return kept
   }
 
   /// The letters of options that may be typed with one dash.

@@ -45,7 +45,7 @@ enum Terminal {
       try output.write((text.hasSuffix("\n") ? text : text + "\n").utf8)
       try output.finish()
     } catch {
-      fail("push-fanout: \(error)")
+      fail(error)
     }
   }
 
@@ -114,6 +114,12 @@ enum Terminal {
     exit(1)
   }
 
+  /// The same of an output; behind `| head` without a word, as by the signal.
+  static func fail(_ problem: OutputProblem) -> Never {
+    if problem.isClosedPipe { exit(128 + SIGPIPE) }
+    fail("push-fanout: \(problem)")
+  }
+
   static func exit(_ status: Int32) -> Never {
     Interruption.wait()
     Glibc.exit(status)
@@ -145,41 +151,53 @@ enum Interruption {
   /// Sent by a write that fails, which says so itself.
   private static let failedWrites = [SIGPIPE, SIGXFSZ]
   private static let state = Mutex(State())
-  private static let prepared = Mutex<[Int32]>([])
-  // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
-  private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
   /// Lets a closed pipe and a file that may not grow (`ulimit -f`) be errors of the write, and
   /// interruptions end the program here.
-  static func prepare() {
+  ///
+  /// A thread waits for them from now on. No other takes them: each thread that is started later has
+  /// the mask of this one.
+  ///
+  /// - Throws: when that thread cannot be started.
+  static func prepare() throws {
     for number in failedWrites { signal(number, SIG_IGN) }
-    let registered = DispatchSemaphore(value: 0)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGXCPU] where !isIgnored(number) {
-      prepared.withLock { $0.append(number) }
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        // The lock stays held: nothing new begins.
-        state.withLock { state in
-          let message = state.end()
-          Terminal.show("\n")
-          Terminal.say("push-fanout: interrupted; \(message)")
-          // What another thread has made since; the exit follows at once.
-          _ = state.removeNames()
-          _exit(1)
-        }
-      }
-      source.setRegistrationHandler { registered.signal() }
-      source.resume()
-      unsafe sources.append(source)
+    var awaited = awaited
+    unsafe pthread_sigmask(SIG_BLOCK, &awaited, nil)
+    var thread = pthread_t()
+    let error = unsafe pthread_create(&thread, nil, { _ in Interruption.end() }, nil)
+    if error != 0 { throw Failure(text: ThreadSupply.problem) }
+  }
+
+  /// The interruptions that were not ignored when the program was started, as by nohup.
+  private static var awaited: sigset_t {
+    var awaited = sigset_t()
+    unsafe sigemptyset(&awaited)
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU] where !isIgnored(number) {
+      unsafe sigaddset(&awaited, number)
     }
-    // Until then a signal ends the program, which has begun nothing.
-    for _ in unsafe sources { registered.wait() }
+    return awaited
+  }
+
+  /// Waits for an interruption, and ends the program by it.
+  private static func end() -> Never {
+    var (awaited, number) = (awaited, Int32(0))
+    while unsafe sigwait(&awaited, &number) != 0 {}
+    // The lock stays held: nothing new begins.
+    return state.withLock { state in
+      let message = state.end()
+      Terminal.show("\n")
+      Terminal.say("push-fanout: interrupted; \(message)")
+      // What another thread has made since; the exit follows at once.
+      _ = state.removeNames()
+      _exit(1)
+    }
   }
 
   /// Restores what was there before ``prepare()``, for a program that this process becomes.
   static func undo() {
     for number in failedWrites { signal(number, SIG_DFL) }
-    for number in prepared.withLock({ $0 }) { signal(number, SIG_DFL) }
+    var awaited = awaited
+    unsafe pthread_sigmask(SIG_UNBLOCK, &awaited, nil)
   }
 
   /// Whether a signal was ignored when the program was started, as under nohup.
@@ -322,7 +340,9 @@ extension ProgressBar {
   static func watch<Value>(
     _ title: String, _ share: @escaping @Sendable () -> Double?, while work: () throws -> Value
   ) rethrows -> Value {
-    guard Terminal.errorIsTerminal, !Terminal.isQuiet else { return try work() }
+    guard Terminal.errorIsTerminal, !Terminal.isQuiet, ThreadSupply.isEnough else {
+      return try work()
+    }
     let (isOver, isCleared) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     Thread.detachNewThread {
       let bar = ProgressBar(title)

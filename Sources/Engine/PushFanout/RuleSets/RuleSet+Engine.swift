@@ -32,7 +32,7 @@ extension AppSettings {
     switch rules {
     case .easemob: easemob.expireMilliseconds  // E-69
     case .rongcloud: nil
-    case .open: open.expireSeconds * 1000  // O-22
+    case .open: open.expireMilliseconds  // O-22
     }
   }
 }

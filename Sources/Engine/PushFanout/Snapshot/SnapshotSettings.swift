@@ -44,6 +44,7 @@ struct SnapshotSettings {
     var source = ByteSource(bytes)
     for _ in 0..<3 { seeds.append(try source.number(UInt64.self)) }
     try app.code(&source)
+    if let option = app.refusedOption { throw Malformed("the option \(option)") }
     app.quietHours = try source.quietSettings().quietHours
     for _ in 0..<(try source.count(atLeast: 2)) {
       schedules.append(try source.quietSettings())
@@ -57,6 +58,12 @@ struct SnapshotSettings {
 }
 
 extension AppSettings {
+  /// An option whose value a file may not say.
+  fileprivate var refusedOption: String? {
+    var copy = self
+    return optionTexts.first { !copy.setOption($0.name, to: $0.value) }?.name
+  }
+
   /// Seconds that are representable in milliseconds.
   private static let seconds = 0...Instant.maximumMilliseconds
 

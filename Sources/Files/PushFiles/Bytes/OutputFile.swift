@@ -10,6 +10,11 @@ public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible 
   public let reason: String
 
   public var description: String { "cannot write \(target): \(reason)" }
+
+  /// Whether nobody reads standard output any more, as behind `| head`.
+  public var isClosedPipe: Bool {
+    target == OutputFile.standardOutput && reason == SystemError(EPIPE).message
+  }
 }
 
 /// Where results go: standard output, or a file that appears under its name only when it is
@@ -30,6 +35,7 @@ public final class OutputFile {
   /// write to the disk.
   private var (appended, writebackStarted) = (0, 0)
 
+  fileprivate static let standardOutput = "standard output"
   private static let bufferSize = 256 * 1024
   /// So many bytes are written to the disk together, while the next ones are made: otherwise all of
   /// them are waited for at the end.
@@ -44,7 +50,7 @@ public final class OutputFile {
   /// Standard output.
   public init() {
     descriptor = STDOUT_FILENO
-    target = "standard output"
+    target = Self.standardOutput
     isStandardOutput = true
     file = nil
     buffer.reserveCapacity(Self.bufferSize + 4096)

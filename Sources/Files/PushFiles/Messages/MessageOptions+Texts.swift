@@ -92,14 +92,16 @@ public struct MessageOptionTexts: Sendable {
     _ option: String, _ text: String, _ zone: ZoneTable?
   ) throws(OptionProblem) -> Instant {
     if let instant = Instant(text: text) { return instant }
-    guard
-      let local = Instant.localMilliseconds(text) ?? Instant.localMilliseconds(text + " 00:00")
-    else {
+    let day = Instant.localMilliseconds(text + " 00:00")
+    guard let local = Instant.localMilliseconds(text) ?? day else {
       throw OptionProblem(
         "\(prefix)\(option) \(text) is not an instant; give a day like 2024-06-03, a time like "
           + "2024-06-03T12:00 or 2024-06-03T12:00:00Z, or Unix milliseconds")
     }
-    guard let seconds = zone.map({ $0.firstSecond(ofLocal: local.seconds) }) ?? local.seconds,
+    let second = zone.map {
+      day == nil ? $0.firstSecond(ofLocal: local.seconds) : $0.firstSecond(ofDay: local.seconds)
+    }
+    guard let seconds = second ?? local.seconds,
       let instant = Instant(exactMilliseconds: seconds * 1000 + local.milliseconds)
     else {
       throw OptionProblem("\(prefix)\(option) \(text) does not exist in \(zone?.name ?? "UTC")")

@@ -42,6 +42,41 @@ final class CellForm: Sendable {
   }
 }
 
+/// Which is meant by a local time that occurs twice, as clocks are put back.
+///
+/// - Source: formats.md, "Bring your own data".
+enum RepeatedTime {
+  /// The first.
+  case first
+  /// The first that is not before an instant, the one of the row before; if both are, the first.
+  case notBefore(Instant)
+  /// The last that is not after an instant; if both are, the first.
+  case notAfter(Instant)
+
+  /// - Parameters:
+  ///   - local: the wall clock's time.
+  ///   - first: the first second at which it shows that.
+  func second(
+    of local: (seconds: Int64, milliseconds: Int64), from first: Int64, in zone: ZoneTable
+  ) -> Int64 {
+    let isBefore: (Int64, Instant) -> Bool = { second, instant in
+      second * 1000 + local.milliseconds < instant.milliseconds
+    }
+    if case .first = self { return first }
+    if case .notBefore(let instant) = self, !isBefore(first, instant) { return first }
+    guard let second = zone.firstSecond(ofLocal: local.seconds, from: first + 1) else {
+      return first
+    }
+    switch self {
+    case .first: return first
+    case .notBefore(let instant): return isBefore(second, instant) ? first : second
+    case .notAfter(let instant):
+      let isAfter = second * 1000 + local.milliseconds > instant.milliseconds
+      return isAfter ? first : second
+    }
+  }
+}
+
 /// Which messages are read, and for whom they are decided; all of them for everyone unless it says
 /// less.
 ///

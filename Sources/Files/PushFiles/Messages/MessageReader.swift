@@ -19,6 +19,9 @@ public final class MessageReader {
   private let form: CellForm
   private let slice: MessageSlice
   private let takesAll: Bool
+  /// Which is meant by a local time that occurs twice: in a file in order of time, one that is not
+  /// before the message before.
+  private var pass = RepeatedTime.notBefore(.zero)
   /// Whether there may be no message.
   private let mayBeEmpty: Bool
   /// Records so far, from which a message without an id column has its number.
@@ -142,7 +145,8 @@ public final class MessageReader {
           recordCount += 1
           var uses = VendorFieldUse(under: rules)
           let message = try MessageColumns.read(
-            row, number: table.hasColumn(0) ? nil : recordCount, form, &uses)
+            row, number: table.hasColumn(0) ? nil : recordCount, form, pass, &uses)
+          if form.zone != nil { note(message.at) }
           isReply = MessageColumns.isReply(row)
           try MessageFields.check(message, uses, under: rules)
           return message
@@ -154,6 +158,12 @@ public final class MessageReader {
       countIfUnread(problem)
       throw asCSV(problem)
     }
+  }
+
+  /// Takes note of an instant: a file that goes back is not in order of time.
+  private func note(_ at: Instant) {
+    guard case .notBefore(let last) = pass else { return }
+    pass = at < last ? .first : .notBefore(at)
   }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
@@ -186,7 +196,7 @@ public final class MessageReader {
       return problem
     }
     switch problem.problem {
-    case .notJSON, .truncatedJSON, .notAnObject, .byteOrderMark:
+    case .notJSON, .truncatedJSON, .notAnObject:
       return FileProblem(
         file: path, line: problem.line, problem: .notNDJSON(asCSV: FileKind.csvPrefix + path))
     default: return problem
@@ -197,7 +207,7 @@ public final class MessageReader {
   private func countIfUnread(_ problem: FileProblem) {
     switch problem.problem {
     case .cellCount, .notUTF8, .strayQuote, .loneReturn, .tooLong, .truncatedJSON, .notJSON,
-      .tooDeep, .repeatedKey, .notAnObject, .byteOrderMark:
+      .tooDeep, .repeatedKey, .notAnObject:
       recordCount += 1
     default: break
     }

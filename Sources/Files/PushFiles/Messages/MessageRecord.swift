@@ -217,16 +217,18 @@ enum MessageColumns {
   /// - Parameters:
   ///   - number: the message's id when the file has no column of ids.
   ///   - form: how instants and lists are written.
+  ///   - pass: which is meant by a local time that occurs twice.
   static func read(
-    _ row: CSVRow, number: Int?, _ form: CellForm, _ uses: inout VendorFieldUse
+    _ row: CSVRow, number: Int?, _ form: CellForm, _ pass: RepeatedTime,
+    _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     guard let id = number.map(Self.id(_:)) ?? row.identifier(0) else {
       throw .missingField("id")
     }
     guard let conversation = row.identifier(1) else { throw .missingField("conversation") }
-    guard let at = try row.instant(4, "at", form) else { throw .missingField("at") }
+    guard let at = try row.instant(4, "at", form, pass) else { throw .missingField("at") }
     var message = Message(id: id, conversation: conversation, at: at, sender: row.identifier(3))
-    message.sentAt = try row.instant(5, "sentAt", form)
+    message.sentAt = try row.instant(5, "sentAt", form, .notAfter(at))
     message.mentions = row.identifiers(6, form)
     message.mentionsAll = try row.flag(7, "mentionsAll")
     message.force = try row.flag(9, "force")

@@ -23,13 +23,16 @@ final class CSVTable {
     reader = try PieceReader(source, size: pieceSize, cut: .rows(delimiter))
     guard let piece = try reader.next() else { throw .noHeader }
     var rows = CSVRows(piece, nil, delimiter)
-    var row = try rows.next()
-    while row == nil {
-      guard let piece = try reader.next() else { throw .noHeader }
-      rows = CSVRows(piece, nil, delimiter, lines: rows.lines)
-      row = try rows.next()
+    var names = try rows.next()?.texts
+    // Excel's first line, which says what stands between cells: `sep=;`.
+    while names.map({ $0 == ["sep=", ""] }) ?? true {
+      if rows.isAtEnd {
+        guard let piece = try reader.next() else { throw .noHeader }
+        rows = CSVRows(piece, nil, delimiter, lines: rows.lines)
+      }
+      names = try rows.next()?.texts
     }
-    header = row?.texts ?? []
+    header = names ?? []
     self.columns = CSVColumns(
       count: header.count, try layout?.cellIndices(in: header) ?? [], delimiter: delimiter)
     reader.pass(bytes: rows.start, lines: 0)

@@ -59,7 +59,9 @@ final class JSONParser {
   func parse(
     _ line: UnsafeRawBufferPointer, isFirst: Bool
   ) throws(FileProblem.Problem) -> JSONValue? {
-    if isFirst, unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { throw .byteOrderMark }
+    // A byte order mark, which PowerShell writes.
+    let isMarked = unsafe isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
+    let line = unsafe isMarked ? UnsafeRawBufferPointer(rebasing: line[3...]) : line
     // Nearly every line begins with a brace, so this looks at one byte.
     if unsafe line.allSatisfy({ RawText.isBlank($0) }) { return nil }
     return try unsafe parse(line)

@@ -142,5 +142,5 @@ struct VendorFieldUse {
   }
 
   /// Whether every rule set has all of it.
-  var isEmpty: Bool { easemob == nil && rongcloud == nil && open == nil }
+  var isEmpty: Bool { Self.ruleSets.allSatisfy { self[$0] == nil } }
 }

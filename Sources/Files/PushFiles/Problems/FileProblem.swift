@@ -59,8 +59,6 @@ public struct FileProblem: Error, Hashable, Sendable {
     case tooLong
     /// The line is not valid UTF-8.
     case notUTF8
-    /// The file begins with a byte order mark.
-    case byteOrderMark
     /// The JSON text ends early.
     case truncatedJSON
     /// The line is not JSON.
@@ -114,6 +112,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notAnInstant(String, value: String)
     /// The field is a local time that a zone does not have, as clocks were put forward over it.
     case skippedTime(String, value: String, zone: String)
+    /// A local time, where no time zone was given.
+    case withoutOffset(String, value: String)
+    /// Neither an instant nor a local time that is read.
+    case notALocalTime(String, value: String)
     /// The field is not the name of a time zone.
     case unknownTimeZone(String, value: String)
     /// A message goes to users who are not decided for, as the system does not have their time zone.
@@ -211,25 +213,35 @@ extension FileProblem.Problem {
   fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
   /// Whether only one line is affected, and reading can go on behind it.
-  var isOfOneLine: Bool {
-    switch self {
-    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
-      .notGzip,
-      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .isParquet, .openQuote,
-      .noHeader, .notNDJSON, .unknownColumns, .noColumn, .repeatedColumn, .missingColumn,
-      .otherColumns:
-      false
-    default: true
-    }
-  }
+  var isOfOneLine: Bool { extent == .line }
 
   /// Where a problem that was found before the first record stands: on line 1, or on no line when
   /// the file could not even be opened.
-  var lineAtOpening: Int? {
+  var lineAtOpening: Int? { extent == .wholeFile ? nil : 1 }
+
+  /// What cannot be read because of a problem.
+  private enum Extent { case wholeFile, fromHereOn, line }
+
+  private var extent: Extent {
     switch self {
     case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind, .isParquet:
-      nil
-    default: 1
+      .wholeFile
+    case .cannotRead, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt, .gzipTrailing, .openQuote,
+      .noHeader, .notNDJSON, .unknownColumns, .noColumn, .repeatedColumn, .missingColumn,
+      .otherColumns:
+      .fromHereOn
+    case .arrow, .tooLong, .notUTF8, .truncatedJSON, .notJSON, .tooDeep,
+      .repeatedKey, .notAnObject, .strayQuote, .loneReturn, .cellCount, .unknownKind,
+      .unknownField, .missingField, .wrongType, .emptyID, .unknownValue, .unknownLevel,
+      .outOfRange, .notAnInstant, .skippedTime, .withoutOffset,
+      .notALocalTime, .unknownTimeZone, .unknownZones, .timeZoneData,
+      .refused, .fieldOfOtherRules, .presenceOfUsers, .presenceOfDevices, .secondApp,
+      .repeatedDevice, .notALanguage, .repeatedLanguage, .notATemplate, .fieldTwice, .template,
+      .parentMissing, .parentNotGroup, .parentWithoutThreads, .followOutsideThread, .rolesInThread,
+      .noParent, .sinceInThread, .notInParent, .channelsOutsideUltraGroup, .parentOfThread,
+      .memberInTheWay, .outOfOrder, .unknownConversation, .unknownUser, .unknownDevice,
+      .rulesChange, .cannotApply:
+      .line
     }
   }
 }
@@ -262,7 +274,6 @@ extension FileProblem.Problem: CustomStringConvertible {
       "Parquet is read by the Python package: python -m push_fanout evaluate --help"
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
     case .notUTF8: "the line is not UTF-8"
-    case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"
     case .truncatedJSON: "the JSON ends too early; the line was cut off"
     case .notJSON: "the line is not JSON"
     case .notNDJSON(let name):
@@ -302,6 +313,11 @@ extension FileProblem.Problem: CustomStringConvertible {
         + " is one of \(allowed.joined(separator: ", "))"
     case .outOfRange(let name, let value, let range):
       "\(quoted(name)): \(printable(value)) is not in \(range)"
+    case .withoutOffset(let name, let value):
+      "\(quoted(name)): \(printable(value)) has no offset; say its time zone, like --zone Europe/Berlin"
+    case .notALocalTime(let name, let value):
+      "\(quoted(name)): \(printable(value)) is no time; give one like 2024-06-03 23:30:00 or "
+        + "2024/6/3 23:30 (year first, 24 hours, in --zone), an RFC 3339 time, or Unix milliseconds"
     case .notAnInstant(let name, let value):
       "\(quoted(name)): \(printable(value)) is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
         + "or an RFC 3339 time with an offset or Z"

@@ -15,6 +15,8 @@ public struct FileWarning: Hashable, Sendable, CustomStringConvertible {
     case list
     /// Messages that are not in the order of time.
     case order
+    /// Ids that a spreadsheet has rounded.
+    case rounded
   }
 
   /// The path of the file.
@@ -89,6 +91,16 @@ struct WarningFinder {
     found.append(FileWarning(file: file, line: line, kind: kind, text: text))
   }
 
+  /// Warns of ids like `1.23457E+18`.
+  mutating func add(rounded ids: Set<Identifier>, _ file: String) {
+    guard let first = ids.min(by: { $0.text < $1.text }) else { return }
+    let more = ids.count > 1 ? " and \((ids.count - 1).grouped) more" : ""
+    add(
+      .rounded, file, nil,
+      "\(first.text)\(more): a spreadsheet has rounded such ids, so that several are one; export "
+        + "them as text")
+  }
+
   // MARK: Instants
 
   /// Looks at the instant of a record.
@@ -142,6 +154,12 @@ struct WarningFinder {
         starts.add(member.since, name)
       }
     }
+    let users = (0..<UInt32(settings.userCount)).map { settings.id(of: UserIndex($0)) }
+    add(
+      rounded: Set(users.filter(\.isRounded)), files.users.count == 1 ? files.users[0] : "settings")
+    add(
+      rounded: Set(settings.conversationIDs.filter(\.isRounded)),
+      files.memberships.count == 1 ? files.memberships[0] : "settings")
     add(mutes, "mutedUntil", files.memberships)
     add(starts, "since", files.memberships)
   }
@@ -180,6 +198,7 @@ struct MessageWarnings {
   private var senders = UnknownNames()
   private var mentioned = UnknownNames()
   private var conversations = UnknownNames()
+  private var rounded: Set<Identifier> = []
   private var last: Instant?
   /// The first message that is earlier than the one before, and how many there are.
   private var early: (line: Int, count: Int)?
@@ -198,6 +217,10 @@ struct MessageWarnings {
     if let sentAt = message.sentAt { finder.note(sentAt, "sentAt", path, line: line) }
     if let last, message.at < last { early = (early?.line ?? line, (early?.count ?? 0) + 1) }
     last = message.at
+    for id in [message.id, message.conversation, message.sender ?? message.id]
+    where id.isRounded {
+      rounded.insert(id)
+    }
     guard let settings else { return }
     if settings.conversation(message.conversation) == nil {
       conversations.add(message.conversation, line: line)
@@ -262,6 +285,7 @@ struct MessageWarnings {
         "\(names.count.grouped) \(names.count == 1 ? one : several) that the settings do not have: "
           + names.text)
     }
+    finder.add(rounded: rounded, path)
     guard let early else { return }
     finder.add(
       .order, path, early.line,
@@ -276,4 +300,20 @@ struct MessageWarnings {
 struct ChangedNames {
   var conversations: Set<Identifier> = []
   var users: Set<Identifier> = []
+}
+
+extension Identifier {
+  /// Whether it is a number as spreadsheets write one that is too long for them: `1.23457E+18`.
+  fileprivate var isRounded: Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "E"), omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1].first == UInt8(ascii: "+"), parts[1].count > 2 else {
+      return false
+    }
+    let digits = (UInt8(ascii: "0")...UInt8(ascii: "9"))
+    return parts[1].dropFirst().allSatisfy(digits.contains)
+      && parts[0].first.map(digits.contains) == true
+      && parts[0].allSatisfy {
+        digits.contains($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",")
+      }
+  }
 }

@@ -26,7 +26,10 @@ public struct UnknownColumns: Hashable, Sendable {
     var (names, header) = (names, header)
     if header.count == 1, let found = Self.delimiter(of: header[0], but: delimiter) {
       headerDelimiter = found
-      header = header[0].split(separator: found, omittingEmptySubsequences: false).map(String.init)
+      // Excel's first line, `sep=;`, has no names.
+      header =
+        header[0] == "sep=\(found)"
+        ? [] : header[0].split(separator: found, omittingEmptySubsequences: false).map(String.init)
       names = header.filter { !known.contains($0) }
     }
     self.names = names

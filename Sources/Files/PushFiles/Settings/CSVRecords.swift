@@ -6,30 +6,37 @@ extension CSVRow {
     isEmpty(column) ? nil : unsafe Identifier(utf8: utf8(column))
   }
 
-  /// - Parameter form: how it may be written beside what the format says.
+  /// - Parameters:
+  ///   - form: how it may be written beside what the format says.
+  ///   - pass: which is meant by a local time that occurs twice.
   func instant(
-    _ column: Int, _ field: String, _ form: CellForm? = nil
+    _ column: Int, _ field: String, _ form: CellForm? = nil, _ pass: RepeatedTime = .first
   ) throws(FileProblem.Problem) -> Instant? {
     if isEmpty(column) { return nil }
     if let number = digits(column), let instant = Instant(exactMilliseconds: number) {
       return instant
     }
-    return try instantInWords(column, field, form)
+    return try instantInWords(column, field, form, pass)
   }
 
   /// Apart from numbers, which most are.
   @inline(never)
   private func instantInWords(
-    _ column: Int, _ field: String, _ form: CellForm?
+    _ column: Int, _ field: String, _ form: CellForm?, _ pass: RepeatedTime
   ) throws(FileProblem.Problem) -> Instant? {
     guard let text = text(column) else { return nil }
     if let instant = Instant(text: text) { return instant }
-    guard let zone = form?.zone, let local = Instant.localMilliseconds(text) else {
-      throw .notAnInstant(field, value: text)
+    guard let form else { throw .notAnInstant(field, value: text) }
+    let local = Instant.localMilliseconds(text)
+    guard let zone = form.zone else {
+      throw local == nil
+        ? .notAnInstant(field, value: text) : .withoutOffset(field, value: text)
     }
-    guard let seconds = zone.firstSecond(ofLocal: local.seconds) else {
+    guard let local else { throw .notALocalTime(field, value: text) }
+    guard let first = zone.firstSecond(ofLocal: local.seconds) else {
       throw .skippedTime(field, value: text, zone: zone.name)
     }
+    let seconds = pass.second(of: local, from: first, in: zone)
     guard let instant = Instant(exactMilliseconds: seconds * 1000 + local.milliseconds) else {
       throw .notAnInstant(field, value: text)
     }

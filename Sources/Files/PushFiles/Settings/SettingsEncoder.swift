@@ -165,13 +165,16 @@ extension JSONLine {
     append(start)
     add("user", user.text)
     add("level", member.level, rules)
-    if rules.fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
+    let fields = rules.fields
+    if fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
     if kind != .thread { add("since", member.since) }
     if kind == .ultraGroup { add(member.channels) }
-    if member.isImportant { add("important", raw: "true") }
-    if let isFollowing = member.isFollowing { add("follow", raw: "\(isFollowing)") }
-    add("roles", member.roles.map(\.text))
-    if rules.fields.contains(.nickname), let nickname { add("nickname", nickname) }
+    if member.isImportant, fields.contains(.important) { add("important", raw: "true") }
+    if let isFollowing = member.isFollowing, fields.contains(.follow) {
+      add("follow", raw: "\(isFollowing)")
+    }
+    if fields.contains(.roles) { add("roles", member.roles.map(\.text)) }
+    if fields.contains(.nickname), let nickname { add("nickname", nickname) }
     append("}\n")
   }
 

@@ -115,6 +115,16 @@ public struct OpenOptions: Hashable, Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// ``expireSeconds`` in milliseconds, clamped so that it cannot overflow.
+  @inlinable package var expireMilliseconds: Int64 {
+    Instant.milliseconds(ofSeconds: expireSeconds)
+  }
+
+  /// ``presenceSeconds`` in milliseconds, clamped in the same way.
+  @inlinable package var presenceMilliseconds: Int64 {
+    Instant.milliseconds(ofSeconds: presenceSeconds)
+  }
 }
 
 /// The limits of open rules (O-10 to O-20).

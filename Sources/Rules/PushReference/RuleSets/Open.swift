@@ -17,7 +17,7 @@ extension ReferenceEvaluator {
     trace.note("§5.2", "silent flag", stops: silent, silent ? "set" : "not set")
     if silent { return trace.decide(.suppress, .silentMessage) }
     let age = now.milliseconds - (message.sentAt ?? now).milliseconds
-    let expiry = options.expireSeconds * 1000
+    let expiry = options.expireMilliseconds
     trace.note(
       "O-22", "age", stops: age > expiry,
       (age == 0 ? "just sent" : "sent \(describe(milliseconds: age)) before")
@@ -236,7 +236,7 @@ extension ReferenceEvaluator {
 
   /// Whether a device is connected (O-30).
   private func isConnected(_ device: Device, at now: Instant) -> Bool {
-    let span = settings.app.open.presenceSeconds * 1000
+    let span = settings.app.open.presenceMilliseconds
     guard device.state == .foreground, let seen = device.seenAt, span > 0 else {
       return device.state == .foreground
     }

@@ -19,14 +19,15 @@ extension ReplayReport {
           + "99 in a hundred at most \(Figures.exact(pushes.p99))")
     } else {
       parts.append(
-        "\(Figures.short(result.pushes)) pushes, "
+        "\(Figures.short(result.pushes)) \(result.pushes == 1 ? "push" : "pushes"), "
           + "\(Figures.share(result.pushes, of: result.decisions)) of all decisions")
     }
     if let peak = result.peaks.first(where: { $0.unit == "minute" && $0.by == "pushes" }),
       peak.pushes > 0
     {
       parts.append(
-        "Busiest minute: \(Figures.short(peak.pushes)) pushes, \(CivilTime.text(peak.at)) UTC")
+        "Busiest minute: \(Figures.short(peak.pushes)) \(peak.pushes == 1 ? "push" : "pushes"), "
+          + "\(CivilTime.text(peak.at)) UTC")
     }
     if let peak = result.hold?.releasePeak {
       parts.append(

@@ -56,24 +56,45 @@ extension SettingsQueries {
       isErasing: try get(row, 4, "retention.is_erasing"))
   }
 
-  /// The number of the first entry that a retention keeps.
+  /// The number of the first entry that a retention keeps. One that is later than now, from a clock
+  /// that was ahead, is as old as the next that is not.
   ///
   /// - Parameter limit: looks at so many of the first entries; what is behind them counts as kept.
-  /// - Complexity: O(entries that are not kept, up to `limit`).
+  /// - Complexity: O(entries that are not kept, up to `limit`, and those later than now behind them).
   func firstKept(by retention: FeedRetention, at now: Instant, limit: Int64) throws -> Int64 {
     let last = try lastSequence()
     let start = try feedLimit().cursor.sequence
     var first = min(last, start + limit + 1)
     if let count = retention.entries { first = min(first, max(start, last - count) + 1) }
     if let age = retention.milliseconds {
-      let young = try Int64.fetchOne(
-        db.cachedStatement(
-          sql: """
-            SELECT sequence FROM feed WHERE sequence < ? AND at >= ? ORDER BY sequence LIMIT 1
-            """), arguments: [first, now.milliseconds - age])
-      first = young ?? first
+      let oldest = now.milliseconds - age
+      var from = start + 1
+      while let young = try entry(from: from, to: first, at: oldest ... .max) {
+        let next =
+          young.at > now.milliseconds
+          ? try entry(from: young.sequence, to: .max, at: .min...now.milliseconds) : nil
+        guard let next, next.at < oldest else {
+          first = young.sequence
+          break
+        }
+        from = next.sequence
+      }
     }
     return max(first, start + 1)
+  }
+
+  /// The first entry of a part of the feed with one of these dates.
+  private func entry(
+    from start: Int64, to end: Int64, at dates: ClosedRange<Int64>
+  ) throws -> (sequence: Int64, at: Int64)? {
+    let find = try db.cachedStatement(
+      sql: """
+        SELECT sequence, at FROM feed WHERE sequence >= ? AND sequence < ? AND at BETWEEN ? AND ?
+        ORDER BY sequence LIMIT 1
+        """)
+    let row = try Row.fetchOne(
+      find, arguments: [start, end, dates.lowerBound, dates.upperBound])
+    return row.map { ($0[0], $0[1]) }
   }
 
   /// Removes the entries of the feed below a number, which has one itself.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushSupport
 
 extension StoreReader {
   /// What is to be removed when the process ends before a backup to a name is complete.

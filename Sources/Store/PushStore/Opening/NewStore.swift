@@ -1,6 +1,7 @@
 internal import CPushSQLite
 internal import Foundation
 internal import GRDB
+internal import PushSupport
 
 /// Stores that are made.
 enum NewStore {

@@ -15,6 +15,8 @@ final class OpenStore: Sendable {
   let right: WriteRight?
   let inode: StoreInode
   private let connections: Lock<Connections>
+  /// Whether SQLite's files of the log were made to read the store.
+  private let madeLog: Bool
   /// Held while a file is read that others may change unseen.
   private let unseen = NSLock()
 
@@ -32,6 +34,7 @@ final class OpenStore: Sendable {
     file = try StoreName.file(path)
     inode = try StoreInode.open(file, path, forWriting: false)
     right = nil
+    madeLog = StoreInode.status(file + "-wal") == nil && StoreInode.status(file + "-shm") == nil
     connections = Lock(try Self.connect(path, file, inode))
   }
 
@@ -43,6 +46,7 @@ final class OpenStore: Sendable {
     self.file = file
     self.right = right
     inode = right.inode
+    madeLog = false
     try Self.checkAccess(path, file)
     let pool = try StoreFile.errors(path) { [inode] in
       try StoreFile.retryingLocks {
@@ -63,6 +67,19 @@ final class OpenStore: Sendable {
   deinit {
     // Before the descriptor, whose closing would drop their locks. Its last user closes it.
     try? pool.close()
+    removeLog()
+  }
+
+  /// Removes the files of a log that was made to read the store: beside a backup they would stay. A
+  /// connection that only reads does not remove them, and one that may write does, if it is the last.
+  private func removeLog() {
+    guard madeLog, StoreInode.status(file + "-shm") != nil,
+      unsafe access(file, W_OK) == 0,
+      let queue = try? DatabaseQueue(
+        path: PageChecksums.location(file), configuration: StoreFile.configuration(readonly: false))
+    else { return }
+    try? queue.read { try begin($0) }
+    try? queue.close()
   }
 
   /// Whether the file may be written, and files be made beside it; SQLite would only report that it
@@ -97,13 +114,15 @@ final class OpenStore: Sendable {
       do {
         return Connections(pool: try StoreFile.retryingLocks { try open(path, file, inode) })
       } catch let error as DatabaseError where error.isOfSharedMemory {
-        // A folder that may not be written. The file alone can be read if all is in it.
+        // A folder that may not be written, or a full disk. The file alone can be read if all is in it.
         let status = try FileStatus(path, file, inode)
         guard status.logSize == 0 else {
           throw StoreError.database(
             path,
-            reason: "its log \(file)-wal cannot be read, as \(file)-shm cannot be made; copy the "
-              + "file and its log to a folder that may be written, and use that")
+            reason:
+              "its log \(file)-wal cannot be read, as \(file)-shm cannot be made (the disk is full, "
+              + "or the folder may not be written); copy the file and its log elsewhere, and use that"
+          )
         }
         let pool = try open(path, file, inode, "immutable=1")
         return Connections(pool: pool, status: status)
@@ -208,6 +227,7 @@ final class OpenStore: Sendable {
       // Connections that only read first: the last one that writes removes the log.
       pool.releaseMemory()
       try pool.close()
+      removeLog()
     }
     if right == nil { inode.close() }
   }

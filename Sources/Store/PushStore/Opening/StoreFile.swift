@@ -137,7 +137,9 @@ extension DatabaseError {
 
   /// Whether the memory that all users of a log share cannot be had.
   var isOfSharedMemory: Bool {
-    resultCode == .SQLITE_CANTOPEN || resultCode == .SQLITE_READONLY
+    [.SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_FULL].contains(resultCode)
+      || [.SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMMAP]
+        .contains(extendedResultCode)
   }
 }
 

@@ -6,8 +6,24 @@ internal import PushSupport
 enum StoreName {
   /// The file that a path leads to: log and snapshot lie beside it, not beside a link to it.
   ///
-  /// - Throws: when a symbolic link leads nowhere.
+  /// - Throws: when a symbolic link leads nowhere, or the path is too long for SQLite.
   static func file(_ path: String) throws -> String {
+    let file = try target(path)
+    let length = URL(fileURLWithPath: file).path.utf8.count
+    guard length <= longest else {
+      throw StoreError.database(
+        path,
+        reason:
+          "its path has \(length) bytes, and SQLite takes \(longest); put it into a folder with "
+          + "a shorter name")
+    }
+    return file
+  }
+
+  /// SQLite's 512 bytes, less the end of the longest name beside it.
+  private static let longest = 512 - "-journal".utf8.count
+
+  private static func target(_ path: String) throws -> String {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
     guard let found = FilePath.real(path) else {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PushSupport
 
 /// Who may read and write the files of a new store.
 public enum StorePermissions: String, CaseIterable, Sendable {
@@ -23,31 +24,13 @@ public enum StorePermissions: String, CaseIterable, Sendable {
   }
 }
 
-/// Mode and group of a file, for another one that is made beside it.
-struct FileAccess {
-  let mode: mode_t
-  /// nil for the group that new files get.
-  let group: gid_t?
-
-  init(_ permissions: StorePermissions) {
-    mode = permissions.mode
-    group = nil
-  }
+extension FileAccess {
+  init(_ permissions: StorePermissions) { self.init(mode: permissions.mode) }
 
   /// As that of a store; never for others than its owner and its group.
   init(of inode: StoreInode) {
-    mode = inode.status.map { $0.st_mode & 0o660 | 0o600 } ?? 0o600
-    group = inode.status?.st_gid
-  }
-
-  /// Sets it, whatever the umask is. A file that cannot have the group gets mode 600.
-  func apply(to descriptor: Int32) {
-    var status = stat()
-    var isOfGroup = unsafe fstat(descriptor, &status) == 0
-    if let group, status.st_gid != group {
-      isOfGroup = fchown(descriptor, uid_t.max, group) == 0
-    }
-    fchmod(descriptor, isOfGroup ? mode : 0o600)
+    self.init(
+      mode: inode.status.map { $0.st_mode & 0o660 | 0o600 } ?? 0o600, group: inode.status?.st_gid)
   }
 
   /// The same for a file that has its name; no store's.

@@ -55,7 +55,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
       defer { if isEnough { state.isGathering = false } }
       return (starts, isEnough && state.isGathering)
     }
-    if starts { queue.async { self.drain() } }
+    if starts { ThreadSupply.start(on: queue) { self.drain() } }
     if isEnough { enough.signal() }
   }
 
@@ -104,7 +104,8 @@ final class GroupCommit<Job: Sendable>: Sendable {
       state.isScheduled = !state.jobs.isEmpty
       return state.isScheduled
     }
-    if goesOn { queue.async { self.drain() } }
+    guard goesOn else { return }
+    if ThreadSupply.isEnough { ThreadSupply.start(on: queue) { self.drain() } } else { drain() }
   }
 
   /// Waits until what was added before is done, and does `body` between two commits.

@@ -140,7 +140,7 @@ final class SnapshotKeeper: Sendable {
 
   private func schedule() {
     state.withLock { $0.isScheduled = true }
-    queue.async {
+    ThreadSupply.start(on: queue) {
       defer { self.state.withLock { $0.isScheduled = false } }
       // The error is kept, to be asked for.
       try? self.writeNow()

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushFanout
 public import PushModel
+internal import PushSupport
 internal import QuietTime
 
 /// Rebuilds a store from the snapshot beside it when the store itself is lost: its file is gone or

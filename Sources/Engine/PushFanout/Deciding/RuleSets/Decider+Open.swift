@@ -9,7 +9,7 @@ extension MessagePlan {
     if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
     let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
-    if age > tables.app.open.expireSeconds * 1000 {  // O-22
+    if age > tables.app.open.expireMilliseconds {  // O-22
       return uniform = Outcome(.suppress, .expired)
     }
     let takesPlain =

@@ -134,9 +134,11 @@ internal import Synchronization
 
   private func takeBlock(_ state: inout State) -> UInt {
     let taken = state.prepared.popLast()
-    if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2 {
+    if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2,
+      ThreadSupply.isEnough
+    {
       state.isPreparing = true
-      DispatchQueue.global(qos: .userInitiated).async { self.prepareAhead() }
+      ThreadSupply.start { self.prepareAhead() }
     }
     return unsafe taken ?? UInt(bitPattern: Self.map(Self.blockSize, isHuge: true))
   }

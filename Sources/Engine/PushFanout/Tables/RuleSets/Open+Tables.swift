@@ -165,13 +165,13 @@ extension Tables {
     _ device: DeviceRecord, _ state: Device.State, at now: Int64
   ) -> Bool {
     guard state == .foreground else { return false }
-    let span = app.open.presenceSeconds * 1000
+    let span = app.open.presenceMilliseconds
     return span == 0 || device.seen < 0 || device.seen > now || now - device.seen <= span
   }
 
   /// Calls `body` with the instants from which on devices count as offline (O-30).
   func forEachStaleness(of user: UInt32, _ body: (Int64) -> Void) {
-    let span = app.open.presenceSeconds * 1000
+    let span = app.open.presenceMilliseconds
     guard span > 0, hasOwnDevices(user) else { return }
     forEachDevice(of: user) { device in
       guard device.state == Device.State.foreground.ordinal, device.seen >= 0 else { return }
