@@ -177,7 +177,7 @@ public struct QuietSpan: Hashable, Sendable {
     start: String, spanMinutes: Int, level: NotificationLevel, timeZone: String? = nil
   ) throws(SettingsWriteError) -> QuietSpan? {
     guard let clock = ClockText(start, digits: 2...2), let second = clock.second else {
-      throw .malformedTime(start, expected: "HH:MM:SS, like 22:00:00")
+      throw .malformedTime(start, expected: "HH:MM:SS")
     }
     let span = try QuietSpan(
       hour: clock.hour, minute: clock.minute, second: second,
@@ -196,7 +196,7 @@ struct ClockText {
   /// The minute of the day of a text `H:M`.
   static func minuteOfDay(_ text: String) throws(SettingsWriteError) -> Int32 {
     guard let clock = ClockText(text, digits: 1...2), clock.second == nil else {
-      throw .malformedTime(text, expected: "H:M, like 22:00")
+      throw .malformedTime(text, expected: "H:M")
     }
     return try minuteOfDay(clock.hour, clock.minute)
   }

@@ -89,7 +89,9 @@ extension SettingsWriteError: CustomStringConvertible {
     case .minuteOutOfRange(let minute): "minute \(minute) is not in 0...59"
     case .secondOutOfRange(let second): "second \(second) is not in 0...59"
     case .spanOutOfRange(let span): "a span of \(span) minutes is not in 0...1439"
-    case .malformedTime(let text, let expected): "\"\(text)\" is not a time of the form \(expected)"
+    case .malformedTime(let text, let expected):
+      "\"\(text)\" is not a time of the form \(expected), like "
+        + (expected == "H:M" ? "22:00" : "22:00:00")
     case .halfSetInterval:
       "quiet hours need both a start and an end, or both empty for none"
     case .durationMinutesOutOfRange(let minutes):
