@@ -64,7 +64,8 @@ import Testing
         #expect(unsafe chmod(path, mode_t(mode)) == 0)
       }
       let file = try AtomicFile(
-        path, temporary: TemporaryName(beside: path), mode: 0o600, syncsFolder: false)
+        path, temporary: TemporaryName(beside: path), mode: mode == nil ? 0o600 : 0o666,
+        syncsFolder: false)
       try write("new", to: file)
       try file.finish()
       let found = try FileManager.default.attributesOfItem(atPath: path)

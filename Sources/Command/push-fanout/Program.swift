@@ -136,18 +136,20 @@ struct Program: ParsableCommand {
       message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
     }
     if let nearest = nearestValue(message) { message += " Did you mean '\(nearest)'?" }
-    if let mistyped = mistypedOption(message) { message = mistyped }
+    if let mistyped = mistypedOption(message, fullMessage(for: error)) { message = mistyped }
     let help = fullMessage(for: error).split(separator: "\n").last
     return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
   }
 
   /// What to say of a required option that is missing because it was mistyped.
-  private static func mistypedOption(_ message: String) -> String? {
+  ///
+  /// - Parameter usage: the options that there are.
+  private static func mistypedOption(_ message: String, _ usage: String) -> String? {
     guard let name = message.firstMatch(of: /^Missing expected argument '(--[a-z-]+)/)?.output.1,
       let given = CommandLine.arguments.dropFirst().lazy
         .compactMap({ $0.split(separator: "=").first.map(String.init) })
         .first(where: {
-          $0.hasPrefix("--") && $0 != name
+          $0.hasPrefix("--") && !usage.contains("\($0) ") && !usage.contains("\($0)]")
             && EditDistance.nearest(to: $0, in: [String(name)]) != nil
         })
     else { return nil }

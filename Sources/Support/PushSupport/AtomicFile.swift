@@ -16,7 +16,8 @@ package final class AtomicFile {
   /// Creates the file under its temporary name.
   ///
   /// - Parameters:
-  ///   - mode: that of a new file, before the umask.
+  ///   - mode: that of a new file, before the umask; one that replaces another gets no other rights of
+  ///     reading and writing than these.
   ///   - syncsFolder: whether ``finish()`` synchronizes the folder too, which requires read
   ///     permission for it.
   package init(
@@ -28,7 +29,7 @@ package final class AtomicFile {
       if unsafe stat(path, &replaced) == 0, replaced.st_mode & S_IFMT == S_IFREG {
         descriptor = try temporary.createFile(mode: 0o600)
         FileAccess(
-          mode: replaced.st_mode & 0o777, group: replaced.st_gid, owner: replaced.st_uid
+          mode: replaced.st_mode & (mode | 0o111), group: replaced.st_gid, owner: replaced.st_uid
         ).apply(to: descriptor)
       } else {
         descriptor = try temporary.createFile(mode: mode)

@@ -4,8 +4,8 @@ import Testing
 
 /// Goal: where the system gives no more threads or open files, every command does its work on the
 /// thread that it has, or says what is missing and ends with status 1. None waits for ever, and none
-/// crashes.
-@Suite struct ScarcityTests {
+/// crashes. One test after the other: the threads of a user are counted together.
+@Suite(.serialized) struct ScarcityTests {
   /// A run of each kind of command, and of what does no work.
   private static let commands: [String] = [
     "--version", "help evaluate", "check world.ndjson",
