@@ -147,9 +147,13 @@ import Testing
           + "a level under easemob is one of default, all, mention, none\n")
       #expect(level.status == 1)
       let unknown = try place.run(Self.compare + ["--b", "everyone.level=loud"])
+      let reasons = """
+        a level under easemob is one of default, all, mention, none; a level under open is one of \
+        all, mentions, direct, none, default, or of classes with commas between: plain, me, \
+        everyone, role, thread, private, reply, keyword, sender
+        """
       #expect(
-        unknown.errorLines.first == "Error: --b everyone.level=loud is no change: "
-          + "a level under easemob is one of default, all, mention, none")
+        unknown.errorLines.first == "Error: --b everyone.level=loud is no change: \(reasons)")
       #expect(unknown.status == 2)
       let missing = try place.run(Self.compare + ["--b", "nowhere.ndjson"])
       #expect(missing.errors.hasPrefix("nowhere.ndjson: "))
