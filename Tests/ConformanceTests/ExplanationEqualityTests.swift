@@ -79,11 +79,61 @@ import Testing
     var everyone = void
     void.isMentioned = false
     everyone.mentionsAll = true
-    for message in [void, everyone] {
+    let words = ["a mention of u", "a mention of u instead of everyone"]
+    for (message, words) in zip([void, everyone], words) {
       let explanation = service.explain(message, for: "u")
       #expect(explanation.decision?.outcome.reason == .notMentioned)
       let mention = explanation.alternatives.first { $0.change == .mention }
       #expect(mention?.decision.outcome.action == .push)
+      #expect(ServiceText.explanation(explanation).contains("Would push: \(words); "))
+    }
+  }
+
+  /// By open rules a mention comes beside that of everyone, which stays (O-1).
+  @Test func aMentionBesideThatOfEveryone() throws {
+    var settings = FanoutSettings(app: AppSettings(rules: .open))
+    settings.setMember("u", of: "c")
+    settings.updateUser("u") { user in
+      user.level = NotificationLevel(.mentionsEveryone)
+      user.mutedUntil = Instant(milliseconds: 9)
+    }
+    let service = try FanoutService(Fanout(settings, threads: 1))
+    var message = Message(id: "m", conversation: "c", at: Instant(milliseconds: 1))
+    message.mentionsAll = true
+    func mention() -> Explanation.Alternative? {
+      service.explain(message, for: "u").alternatives.first { $0.change == .mention }
+    }
+    #expect(mention()?.decision.outcome == Outcome(.suppress, .muted, .user))
+    message.mentions = ["v", "u"]
+    #expect(mention() == nil)
+  }
+
+  /// The time is when this message would push; where it has expired by then, when another one would.
+  /// An explanation looks eight days ahead.
+  @Test func aLaterMessage() throws {
+    let day: Int64 = 86_400_000
+    let now = Instant(milliseconds: 1_711_843_200_000)
+    func time(_ rules: RuleSet, mute: Int64, age: Int64?) throws -> [String] {
+      var settings = FanoutSettings(app: AppSettings(rules: rules))
+      settings.setMember("u", of: "c")
+      settings.updateUser("u") { $0.mutedUntil = Instant(milliseconds: now.milliseconds + mute) }
+      let service = try FanoutService(Fanout(settings, threads: 1))
+      var message = Message(id: "m", conversation: "c", at: now)
+      message.sentAt = age.map { Instant(milliseconds: now.milliseconds - $0) }
+      let text = ServiceText.explanation(service.explain(message, for: "u"))
+      return text.split(separator: "\n").filter { $0.hasPrefix("Would push: ") }.map {
+        String($0.split(separator: ";")[0].dropFirst(12).prefix { $0 != "2" })
+      }
+    }
+    for rules in [RuleSet.easemob, .open] {
+      #expect(try time(rules, mute: 3_600_000, age: nil) == ["from "])
+      #expect(try time(rules, mute: day, age: nil) == ["from "])
+      #expect(try time(rules, mute: day + 1, age: nil) == ["a message sent from "])
+      #expect(try time(rules, mute: 60_001, age: day - 60_000) == ["a message sent from "])
+      #expect(try time(rules, mute: 60_000, age: day - 60_000) == ["from "])
+      #expect(try time(rules, mute: 8 * day, age: nil) == ["a message sent from "])
+      let later = try time(rules, mute: 8 * day + 1, age: nil)
+      #expect(!later.contains { $0.contains("from") })
     }
   }
 
@@ -170,12 +220,22 @@ import Testing
         var before = changed
         before.at = Instant(milliseconds: at.milliseconds - 1)
         before.sentAt = changed.sentAt.map { Instant(milliseconds: $0.milliseconds - 1) }
+        // Held until then, it has expired exactly where another message is meant.
+        var held = changed
+        held.sentAt = message.sentAt ?? message.at
+        let outcome = service.engine.decision(held, for: user)?.outcome
+        #expect(alternative.isOtherMessage == (outcome?.reason == .expired), label)
         // Presence stays as it is at the message (O-30), which is not asked for here.
         guard service.engine.app.rules != .open else { continue }
         let last = service.engine.decision(before, for: user)
         #expect(last?.outcome.action == .suppress, label)
       case .mention:
-        (changed.mentions, changed.mentionsAll, changed.isMentioned) = ([user], nil, nil)
+        // Beside what it mentions; by R-41 everyone would hide the name.
+        changed.mentions = (changed.mentions ?? []) + [user]
+        changed.isMentioned = nil
+        let isInstead = service.engine.app.rules == .rongcloud && message.mentionsAll == true
+        if isInstead { changed.mentionsAll = nil }
+        #expect(alternative.isOtherMessage == isInstead, label)
       case .force: changed.force = true
       case .level, .offline, .token: continue
       }

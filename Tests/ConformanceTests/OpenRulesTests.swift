@@ -190,6 +190,47 @@ import Testing
     #expect(wrong == [])
   }
 
+  /// A mention adds `me` to the class of a plain message, and takes `plain` away (O-1): the answer
+  /// is that of a message that mentions the user.
+  @Test(arguments: RuleSet.allCases) func aMentionsNextChange(rules: RuleSet) throws {
+    var seen: Set<String> = []
+    for seed in TestSupport.seeds(Array(1...12)) {
+      let world = RandomWorld(rules, seed: seed, userCount: 12, messageCount: 0)
+      var settings = world.settings()
+      // As if one offline device had a token (O-43).
+      for user in world.users { settings.updateUser(user) { $0.devices = nil } }
+      let version = try Fanout(settings, threads: 1).currentVersion
+      var reference = ReferenceEvaluator(settings)
+      for conversation in settings.conversationIDs {
+        for user in world.users {
+          let at = Instant(milliseconds: RandomWorld.noon)
+          guard
+            let answer = try? version.plainAnswer(
+              for: user, in: conversation, mention: true, after: at)
+          else { continue }
+          for (instant, found) in [(at, answer.before), (answer.changesAt, answer.after)] {
+            guard let instant else { continue }
+            var message = Message(id: "m", conversation: conversation, at: instant)
+            message.mentions = [user]
+            let expected = reference.decide(message, for: user)?.outcome
+            #expect(
+              found?.outcome == expected, "seed \(seed), \(rules), \(conversation), \(user)")
+            if rules == .open {
+              let asked = reference.openDecision(
+                ofClasses: nil, mention: true, for: user, in: conversation, at: instant)
+              #expect(asked == expected, "seed \(seed), \(conversation), \(user)")
+            }
+            seen.insert(
+              "\(settings.conversation(conversation)?.kind.rawValue ?? "") "
+                + "\(expected?.action.name ?? "")")
+          }
+        }
+      }
+    }
+    let kinds = rules == .rongcloud ? ["private", "group"] : ["private", "thread", "group"]
+    #expect(kinds.filter { !seen.contains("\($0) push") || !seen.contains("\($0) none") } == [])
+  }
+
   // MARK: Reading and writing
 
   @Test(arguments: seeds(Array(1...40)))

@@ -15,6 +15,22 @@ import Testing
     outcomes.reduce(into: [:]) { $0[$1.key, default: 0] += 1 }
   }
 
+  /// Whether a message mentions the user, or any member, by name; and whether everyone.
+  private static func mentions(
+    in message: Message, _ user: Identifier?, _ settings: FanoutSettings,
+    _ reference: ReferenceEvaluator
+  ) -> String {
+    let id = message.conversation
+    let members = settings.members(of: settings.conversation(id)?.parent ?? id)
+      .map { settings.id(of: $0) }
+    let isNamed = members.contains { member in
+      (user == nil || user == member)
+        && reference.namingClasses(of: message, for: member).contains(.mentionsMe)
+    }
+    let everyone = reference.namingClasses(of: message, for: "anybody")
+    return "\(isNamed) \(everyone.contains(.mentionsEveryone))"
+  }
+
   private static func replay(
     _ settings: FanoutSettings, _ messages: [Message], user: Identifier?, room: Identifier?,
     holds: Bool = false
@@ -56,7 +72,8 @@ import Testing
           }
           let head =
             "\(message.id) \(message.conversation) \(message.at.milliseconds) "
-            + "\(message.sender?.text ?? "-")"
+            + "\(message.sender?.text ?? "-") "
+            + Self.mentions(in: message, user, settings, reference)
           if let user {
             if let outcome = outcomes[user] { expected.append("\(head) \(outcome.key)") }
           } else {
@@ -68,7 +85,9 @@ import Testing
         let follow = try Self.replay(
           settings, messages, user: user, room: room, holds: seed == 41)
         let found = follow.messages.enumerated().map { index, message in
-          let head = "\(message.id) \(message.conversation) \(message.at) \(message.sender ?? "-")"
+          let head =
+            "\(message.id) \(message.conversation) \(message.at) \(message.sender ?? "-") "
+            + "\(message.mentions) \(message.mentionsEveryone)"
           let key = message.outcome.map {
             [$0.action, $0.reason, $0.scope].compactMap { $0 }.joined(separator: "/")
           }

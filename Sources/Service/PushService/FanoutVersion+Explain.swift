@@ -64,8 +64,9 @@ extension FanoutVersion {
     }
   }
 
-  /// How far a message is sent later, for the first push.
-  private static let laterLimit: Int64 = 8 * 86_400_000
+  /// How many days an explanation looks ahead for the first push: a week, and what a clock change
+  /// adds to it.
+  package static let explainedDays = 8
 
   /// The decisions with one fact changed each, where it is another one.
   private func alternatives(
@@ -74,29 +75,37 @@ extension FanoutVersion {
   ) -> [Explanation.Alternative] {
     var found: [Explanation.Alternative] = []
     func add(
-      _ change: Explanation.Alternative.Change, _ message: Message, _ settings: FanoutSettings
+      _ change: Explanation.Alternative.Change, _ message: Message, _ settings: FanoutSettings,
+      isOtherMessage: Bool = false
     ) {
       var changed = ReferenceEvaluator(settings, like: reference)
       guard let decision = changed.decide(message, for: user) else { return }
-      found.append(.init(change, decision))
+      found.append(.init(change, isOtherMessage: isOtherMessage, decision))
     }
     let end = Instant(
-      milliseconds: min(message.at.milliseconds + Self.laterLimit, Instant.maximumMilliseconds))
+      milliseconds: min(
+        message.at.milliseconds + Int64(Self.explainedDays) * 86_400_000 + 1,
+        Instant.maximumMilliseconds))
     let later = (try? timeline(of: message, for: user, until: end)) ?? []
     if let push = later.first(where: { $0.decision.map { $0.outcome.action != .suppress } ?? false }
     ),
       let decision = push.decision
     {
-      found.append(.init(.time, at: push.at, decision))
+      // The same message, held until then.
+      var held = message
+      (held.at, held.sentAt) = (push.at, message.sentAt ?? message.at)
+      var reference = reference
+      let isExpired = reference.decide(held, for: user)?.outcome.reason == .expired
+      found.append(.init(.time, at: push.at, isOtherMessage: isExpired, decision))
     }
     var mentioning = message
-    (mentioning.mentions, mentioning.mentionsAll, mentioning.isMentioned) = ([user], false, nil)
+    let names = message.mentions ?? []
+    if !names.contains(user) { mentioning.mentions = names + [user] }
+    if message.isMentioned == false { mentioning.isMentioned = nil }
+    let isInstead = settings.app.rules.everyoneHidesNames && message.mentionsAll == true
+    if isInstead { mentioning.mentionsAll = false }
     // Also where the user is named, but the mention is void, or that of everyone stands for it.
-    if mentioning.mentions != message.mentions || message.mentionsAll == true
-      || message.isMentioned == false
-    {
-      add(.mention, mentioning, settings)
-    }
+    if mentioning != message { add(.mention, mentioning, settings, isOtherMessage: isInstead) }
     if settings.app.rules.fields.contains(.force), !(message.force ?? message.ext.force) {
       var forced = message
       forced.force = true

@@ -31,6 +31,7 @@ public enum ServiceJSON {
     if let at = alternative.at { json.add("at", raw: "\(at.milliseconds)") }
     json.add("change", alternative.change.rawValue)
     json.add("decision", raw: decision(alternative.decision))
+    if alternative.isOtherMessage { json.add("otherMessage", raw: "true") }
     json.add("text", ServiceText.words(for: alternative, of: explanation))
     return json.end()
   }

@@ -54,10 +54,13 @@ public enum ServiceText {
   static func words(
     for alternative: Explanation.Alternative, of explanation: Explanation
   ) -> String {
-    switch alternative.change {
-    case .time:
-      "from \(alternative.at.map { times($0, explanation.timeZone) } ?? "")"
-    case .mention: "a mention of \(explanation.user)"
+    let at = alternative.at.map { times($0, explanation.timeZone) } ?? ""
+    return switch alternative.change {
+    case .time where alternative.isOtherMessage: "a message sent from \(at) on"
+    case .time: "from \(at)"
+    case .mention:
+      "a mention of \(explanation.user)"
+        + (alternative.isOtherMessage ? " instead of everyone" : "")
     case .force: "the force flag"
     case .level: "the level all, set by \(explanation.user) for \(explanation.conversation)"
     case .offline: "all devices offline"

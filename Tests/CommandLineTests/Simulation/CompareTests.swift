@@ -98,6 +98,54 @@ import Testing
     }
   }
 
+  /// What open rules lose, in text, JSON and page; by the classes of whom it is lost for (O-1).
+  @Test func whatIsLostByOpenRules() throws {
+    try withWorkplace { place in
+      try place.write(
+        [
+          #"{"kind":"app","rules":"open"}"#,
+          #"{"kind":"user","id":"u","keywords":["tea"],"importantSenders":["b"]}"#,
+          #"{"kind":"member","conversation":"g","user":"u","roles":["cook"]}"#,
+          #"{"kind":"member","conversation":"g","user":"v","roles":["cook"]}"#,
+        ], as: "open.ndjson")
+      try place.write(
+        [
+          #""sender":"a","mentions":["u"],"mentionsAll":true"#, #""sender":"a","mentionsAll":true"#,
+          #""sender":"a","mentionsRoles":["cook"],"replyToUser":"v""#, #""sender":"a""#,
+          #""sender":"b","text":"Tea!","mentions":["u"]"#,
+        ].enumerated().map {
+          #"{"id":"m\#($0)","conversation":"g","at":176400000000\#($0),\#($1)}"#
+        }, as: "m.ndjson")
+      let compare = ["compare", "--settings", "open.ndjson", "--messages", "m.ndjson", "--b"]
+      let run = try place.run(compare + ["everyone.level=none", "--json"])
+      let result = try JSONDecoder().decode(CompareResult.self, from: Data(run.output.utf8))
+      #expect(result.lost == 10 && result.mentionsLost == 2 && result.everyoneMentionsLost == 3)
+      var classes = LostClasses()
+      (classes.role, classes.reply, classes.keyword, classes.sender) = (2, 1, 1, 1)
+      #expect(result.classesLost == classes)
+      let lost =
+        "mentions lost: 2 by name, 3 of everyone; lost by class: role 2, reply 1, keyword 1, "
+        + "sender 1."
+      let text = try place.run(compare + ["everyone.level=none"])
+      #expect(text.lines.first?.hasSuffix(lost) == true, "\(text.lines.first ?? "")")
+      try place.write([run.output], as: "c.json")
+      let page = try place.run("report", "c.json").output
+      #expect(page.contains(lost))
+      #expect(
+        page.contains(
+          "by <em>class</em> of the message for the recipient: role 2, reply 1, keyword 1, sender 1"
+        ))
+      try place.write([run.output.replacing("\"role\":2", with: "\"role\":11")], as: "bad.json")
+      let bad = try place.run("report", "bad.json")
+      #expect(bad.errors.hasPrefix("bad.json: classesLost.role: they add up to 11"))
+
+      let direct = try place.run(compare + ["unset.level=me,reply", "app.level=me", "--json"])
+      let kept = try JSONDecoder().decode(CompareResult.self, from: Data(direct.output.utf8))
+      #expect(kept.lost == 7 && kept.mentionsLost == 0 && kept.classesLost?.role == 1)
+      #expect(kept.b.name == "me, reply only by default, the app's level me")
+    }
+  }
+
   @Test func twoRuleSets() throws {
     try withMessages { place in
       try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rongcloud.ndjson")
@@ -147,9 +195,13 @@ import Testing
           + "a level under easemob is one of default, all, mention, none\n")
       #expect(level.status == 1)
       let unknown = try place.run(Self.compare + ["--b", "everyone.level=loud"])
+      let reasons = """
+        a level under easemob is one of default, all, mention, none; a level under open is one of \
+        all, mentions, direct, none, default, or of classes with commas between: plain, me, \
+        everyone, role, thread, private, reply, keyword, sender
+        """
       #expect(
-        unknown.errorLines.first == "Error: --b everyone.level=loud is no change: "
-          + "a level under easemob is one of default, all, mention, none")
+        unknown.errorLines.first == "Error: --b everyone.level=loud is no change: \(reasons)")
       #expect(unknown.status == 2)
       let missing = try place.run(Self.compare + ["--b", "nowhere.ndjson"])
       #expect(missing.errors.hasPrefix("nowhere.ndjson: "))

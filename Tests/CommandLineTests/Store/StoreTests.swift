@@ -231,6 +231,30 @@ import Testing
     return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 1 << UInt64(SIGINT - 1) != 0 } ?? false
   }
 
+  /// A write that is in the store is not denied, although its result was not printed.
+  @Test func anInterruptedWriteThatWasMadeIsSaid() throws {
+    try withWorkplace { place in
+      _ = try place.run(Self.importWorld)
+      for (write, isMade) in [
+        ("set --store s --user u1 --level none", "get --store s --user u1 | grep -q none"),
+        (
+          "device kick --store s --user u1 --device p1",
+          "device list --store s --user u1 | grep -q kicked"
+        ),
+      ] {
+        // The result has no room in the pipe.
+        let run = try place.shell(
+          """
+          rm -f full; mkfifo full; exec 3<>full; head -c 65536 /dev/zero >&3
+          "$0" settings \(write) >&3 2>said &
+          for try in $(seq 600); do "$0" settings \(isMade) && break; sleep 0.05; done
+          kill -TERM $!; wait $!; echo $?; cat said
+          """)
+        #expect(run.output == "1\n\npush-fanout: interrupted; the change was made\n")
+      }
+    }
+  }
+
   /// Interrupted at many instants, an import is there or is not, and what is said of it is true.
   @Test(arguments: [false, true])
   func anInterruptedImportIsWholeOrNothing(isThere: Bool) throws {

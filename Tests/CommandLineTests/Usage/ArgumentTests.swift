@@ -107,6 +107,28 @@ import Testing
     }
   }
 
+  /// What errors and help say of options is about options that there are.
+  @Test func optionsThatAreNamedExist() throws {
+    let help = try withWorkplace { try $0.run("--experimental-dump-help").output }
+    let names = help.matches(of: /"kind" : "long",\s+"name" : "([^"]+)"/).map(\.output.1)
+    // `serve` becomes the server, which has keys.
+    let known = Set(names.map(String.init)).union(["help", "version", "keys"])
+    #expect(known.count > 100)
+    let folder = Repository.root.appending(path: "Sources/Command")
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+    var unknown: [String] = []
+    for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      for line in lines where !line.contains(/^\s*\/\//) {
+        for match in line.matches(of: /(^|[^-\w])--([a-z][a-z-]*[a-z])/)
+        where !known.contains(String(match.output.2)) {
+          unknown.append("\(file.lastPathComponent): --\(match.output.2)")
+        }
+      }
+    }
+    #expect(unknown == [])
+  }
+
   /// What starts an escape sequence, moves the cursor, ends a line or turns the direction.
   private static let hostile = "\u{1B}[2J\u{9B}1m\r\n\u{8}\u{202E}\u{2028}x"
   private static let shown = #"\u001b[2J\u009b1m\r\n\b\u202e\u2028x"#

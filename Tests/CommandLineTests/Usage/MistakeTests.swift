@@ -86,6 +86,12 @@ import Testing
     let quoting =
       "quote changes that contain >, as a shell writes to a file otherwise, like "
       + "'rooms>500.unset.level=mention', or write rooms.over=500"
+    let easemob = "a level under easemob is one of default, all, mention, none"
+    let rongcloud =
+      "a level under rongcloud is one of default, all, mention, mentionUsers, mentionAll, none"
+    let open =
+      "a level under open is one of all, mentions, direct, none, default, or of classes with commas "
+      + "between: plain, me, everyone, role, thread, private, reply, keyword, sender"
     return [
       (
         "'room>500.unset.level=none'",
@@ -107,19 +113,17 @@ import Testing
       ),
       (
         "rooms.over=500.unset.level=metion",
-        "rooms.over=500.unset.level=metion is no change: a level under easemob is one of "
-          + "default, all, mention, none; did you mean mention?"
+        "rooms.over=500.unset.level=metion is no change: \(easemob); \(rongcloud); \(open); did you "
+          + "mean mention?"
       ),
       (
         "unset.level=metion",
-        "unset.level=metion is no change: a level under easemob is one of default, all, mention, "
-          + "none; did you mean mention?"
+        "unset.level=metion is no change: \(easemob); \(open); did you mean mention?"
       ),
       // A level, but no rule set has it for users.
       (
         "everyone.level=mentionAll",
-        "everyone.level=mentionAll is no change: a level under easemob is one of default, all, "
-          + "mention, none"
+        "everyone.level=mentionAll is no change: \(easemob); \(open)"
       ),
       (
         "app.devicePolicy=anyOfline",

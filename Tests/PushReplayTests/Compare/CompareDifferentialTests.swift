@@ -22,8 +22,18 @@ import Testing
     var outcomes: [String: [Int]] = [:]
     var users: [String: [Int]] = [:]
     var conversations: [String: [Int]] = [:]
+    /// By conversation, of each message those of the side that has more.
+    var mostDecisions: [String: Int] = [:]
+    var mentionsLost = 0
+    var everyoneMentionsLost = 0
+    var classesLost = LostClasses()
 
-    mutating func add(_ message: Message, _ a: [String: Outcome], _ b: [String: Outcome]) {
+    /// - Parameter classes: those of the message for a user, in A.
+    mutating func add(
+      _ message: Message, _ a: [String: Outcome], _ b: [String: Outcome],
+      classes: (Identifier) -> MessageClasses
+    ) {
+      mostDecisions[message.conversation.text, default: 0] += max(a.count, b.count)
       for user in Set(a.keys).union(b.keys) {
         let (from, to) = (a[user], b[user])
         if let from { outcomes[from.key, default: [0, 0]][0] += 1 }
@@ -38,9 +48,22 @@ import Testing
         changed += 1
         changes["\(from?.key ?? "-") \(to?.key ?? "-")", default: 0] += 1
         guard isPushA != isPushB else { continue }
-        if isPushB { gained += 1 } else { lost += 1 }
+        if isPushB { gained += 1 } else { addLost(classes(Identifier(user))) }
         users[user, default: [0, 0]][isPushB ? 0 : 1] += 1
       }
+    }
+
+    private mutating func addLost(_ classes: MessageClasses) {
+      lost += 1
+      if classes.contains(.mentionsMe) {
+        mentionsLost += 1
+      } else if classes.contains(.mentionsEveryone) {
+        everyoneMentionsLost += 1
+      }
+      if classes.contains(.role) { classesLost.role += 1 }
+      if classes.contains(.reply) { classesLost.reply += 1 }
+      if classes.contains(.keyword) { classesLost.keyword += 1 }
+      if classes.contains(.sender) { classesLost.sender += 1 }
     }
 
     /// Where a result says something else.
@@ -52,6 +75,10 @@ import Testing
       expect("changed", result.changed, changed)
       expect("gained", result.gained, gained)
       expect("lost", result.lost, lost)
+      expect("mentions lost", result.mentionsLost, mentionsLost)
+      expect("mentions of everyone lost", result.everyoneMentionsLost, everyoneMentionsLost)
+      expect(
+        "classes lost", result.classesLost, result.a.rules == "open" ? classesLost : nil)
       expect("decisions of A", result.a.decisions, decisions.a)
       expect("decisions of B", result.b.decisions, decisions.b)
       expect("pushes of A", result.a.pushes, pushes.a)
@@ -66,6 +93,10 @@ import Testing
       expect(
         "conversations", Dictionary(uniqueKeysWithValues: rows.map { ($0.id, [$0.a, $0.b]) }),
         conversations)
+      expect(
+        "decisions by conversation",
+        Dictionary(uniqueKeysWithValues: result.conversationTable.map { ($0.id, $0.decisions) }),
+        mostDecisions)
       expect("hours", result.hours.gained.reduce(0, +), gained)
       expect("week", result.week.reduce(0) { $0 + $1.b }, pushes.b)
       let users = (result.users.gainers + result.users.losers).map {
@@ -88,7 +119,9 @@ import Testing
   }
 
   @Test(arguments: RuleSet.allCases) func itSaysWhatTheReferenceSays(rules: RuleSet) throws {
-    for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
+    var lost: [String: Int] = [:]
+    let seeds: [UInt64] = rules == .rongcloud ? [1, 2] : Array(1...(rules == .open ? 12 : 4))
+    for seed in TestSupport.seeds(seeds) {
       var world = RandomWorld(
         rules, seed: seed, userCount: seed % 2 == 0 ? 200 : 14, messageCount: 60,
         style: RandomWorld.Style(density: 90, isVaried: true))
@@ -115,13 +148,25 @@ import Testing
         else { continue }
         try comparer.add(.message(message))
         expected.add(
-          message, Self.outcomes(&first, a, message), Self.outcomes(&second, b, message))
+          message, Self.outcomes(&first, a, message), Self.outcomes(&second, b, message)
+        ) { first.namingClasses(of: message, for: $0) }
       }
+      let classes = expected.classesLost
+      lost.merge(
+        [
+          "me": expected.mentionsLost, "everyone": expected.everyoneMentionsLost,
+          "role": classes.role, "reply": classes.reply, "keyword": classes.keyword,
+          "sender": classes.sender,
+        ], uniquingKeysWith: +)
       let result = comparer.finish()
       let differences = expected.differences(from: result)
       #expect(differences == [], "seed \(seed), \(rules.rawValue)")
       #expect(result.changed > 0 && result.messages > 40, "seed \(seed), \(rules.rawValue)")
     }
+    // Each of them was lost.
+    let names =
+      ["me", "everyone"] + (rules == .open ? ["role", "reply", "keyword", "sender"] : [])
+    #expect(names.filter { lost[$0] == 0 } == [], "\(rules.rawValue)")
   }
 
   @Test func aWorldDoesNotDifferFromItself() throws {

@@ -75,14 +75,17 @@ import Testing
     ),
     (
       #"room!="big".zone=Asia/*.everyone.level=mention"#, ["chat u3 mention"],
-      ChangeReach(rooms: 2, members: 1)
+      ChangeReach(rooms: 1, members: 1)
     ),
+    ("room=small.zone=UTC.everyone.level=all", ["small u0 all"], ChangeReach(rooms: 1, members: 1)),
+    ("room=small.zone=Asia/*.everyone.level=all", [], ChangeReach()),
     ("zone=Asia/*.everyone.level=all", ["u3 all", "u4 all"], ChangeReach(users: 2)),
-    ("zone=Asia/Tokyo,Asia/Kolkata.unset.level=all", ["u3 all"], ChangeReach(users: 2)),
-    ("zone!=UTC.unset.level=all", ["u3 all"], ChangeReach(users: 2)),
+    ("zone=Asia/*.everyone.level=none", ["u3 none"], ChangeReach(users: 1)),
+    ("zone=Asia/Tokyo,Asia/Kolkata.unset.level=all", ["u3 all"], ChangeReach(users: 1)),
+    ("zone!=UTC.unset.level=all", ["u3 all"], ChangeReach(users: 1)),
     (
       "share=100%.unset.level=all", ["u0 all", "u1 all", "u2 all", "u3 all"],
-      ChangeReach(users: 5)
+      ChangeReach(users: 4)
     ),
   ])
   func whoIsChanged(text: String, changed: [String], reach: ChangeReach) throws {
@@ -106,6 +109,62 @@ import Testing
     #expect(
       (0..<5).map { fanout.user(Identifier("u\($0)"))?.levels[.group] }
         == [.all, .all, .all, .all, .blocked])
+  }
+
+  /// In random worlds the reach is the number of records that differ, whatever was asked for.
+  @Test(arguments: RuleSet.allCases) func theReachIsWhatDiffers(rules: RuleSet) throws {
+    let level = rules == .rongcloud ? "levels.group" : "level"
+    let values =
+      rules == .open ? ["mentions", "me,reply", "default"] : ["mention", "none", "default"]
+    var sum = ChangeReach()
+    for seed in TestSupport.seeds([1, 2, 3, 4]) {
+      let world = RandomWorld(
+        rules, seed: seed, userCount: 60, messageCount: 0,
+        style: RandomWorld.Style(density: 80, isVaried: true))
+      let settings = ModelWorld(world).settings
+      let fanout = try Fanout(settings, threads: 1)
+      var texts = values.flatMap { value in
+        ["everyone", "unset"].flatMap { who in
+          [
+            "\(who).\(level)=\(value)", "rooms>3.\(who).level=\(value)",
+            "type=private.share=50%.\(who).level=\(value)",
+            "zone=Asia/*,Europe/*.\(who).\(level)=\(value)",
+          ]
+        }
+      }
+      texts += ["everyone", "unset"].flatMap { who in
+        ["23:00-07:00", "none"].map { "\(who).quietHours=\($0)" }
+      }
+      var random = SeededGenerator(seed: seed)
+      for text in texts.shuffled(using: &random) {
+        let before = records(fanout, settings)
+        let reach = try #require(try WhatIf(text).apply(to: fanout))
+        let after = records(fanout, settings)
+        let changed = zip(before.members, after.members).filter { $0.1 != $1.1 }.map { $0.1 }
+        let wanted = ChangeReach(
+          users: zip(before.users, after.users).count { $0 != $1 },
+          rooms: Set(changed.map(\.0)).count, members: changed.count)
+        #expect(reach == wanted, "seed \(seed), \(rules.rawValue), \(text)")
+        // A second time there is nothing left to change.
+        #expect(try WhatIf(text).apply(to: fanout) == ChangeReach(), "\(text)")
+        sum.users += reach.users
+        sum.members += reach.members
+      }
+    }
+    #expect(sum.users > 100 && sum.members > 100, "\(rules.rawValue)")
+  }
+
+  /// Every user's and every member's record, in one order.
+  private func records(
+    _ fanout: Fanout, _ settings: FanoutSettings
+  ) -> (users: [UserSettings?], members: [(Identifier, MemberSettings?)]) {
+    let rooms = settings.conversationIDs.sorted { $0.text < $1.text }
+    return (
+      (0..<settings.userCount).map { fanout.user(settings.id(of: UserIndex(UInt32($0)))) },
+      rooms.flatMap { room in
+        settings.members(of: room).map { (room, fanout.member(settings.id(of: $0), of: room)) }
+      }
+    )
   }
 
   /// A share is a part of any larger one, and about as large as it says.

@@ -1,5 +1,5 @@
 import PushFanout
-import PushReplay
+@testable import PushReplay
 import PushModel
 import TestSupport
 import Testing
@@ -14,7 +14,7 @@ import Testing
       set.level = .blocked
       set.quietHours = .interval(
         try QuietInterval(startHour: 1, startMinute: 0, endHour: 2, endMinute: 0))
-    } else {
+    } else if rules == .rongcloud {
       set.levels[.group] = .blocked
     }
     set.timeZone = "Europe/Berlin"
@@ -76,6 +76,88 @@ import Testing
     #expect(
       try Self.changed(.rongcloud, "everyone.quietHours=23:00-07:30").user("new")?.quietHours
         == .span(span))
+  }
+
+  /// Levels of open rules, as they are typed: words, and lists of classes (O-2).
+  @Test(arguments: [
+    ("mentions", NotificationLevel(.mentions)), ("direct", NotificationLevel(.direct)),
+    ("none", .blocked), ("me,reply", NotificationLevel([.mentionsMe, .reply])),
+    ("plain", NotificationLevel(.plain)), ("default", .unset),
+  ])
+  func levelsOfOpenRules(text: String, level: NotificationLevel) throws {
+    let fanout = try Self.changed(
+      .open, "everyone.level=\(text)", "app.level=\(text)", "room=g.everyone.level=\(text)")
+    #expect(fanout.user("new")?.level == level && fanout.app.level == level)
+    #expect(fanout.member("named", of: "g")?.level == level)
+    #expect(WhatIf("unset.level=\(text)").mistake == nil)
+  }
+
+  @Test(arguments: ["mention", "me,me", "me,", "me,none", "4", "ALL", "[]", "me, reply"])
+  func noLevelsOfOpenRules(text: String) throws {
+    var found = ""
+    do { _ = try Self.changed(.open, "unset.level=\(text)") } catch { found = "\(error)" }
+    #expect(
+      found == "unset.level=\(text): a level under open is one of all, mentions, direct, none, "
+        + "default, or of classes with commas between: plain, me, everyone, role, thread, private, "
+        + "reply, keyword, sender")
+  }
+
+  /// No quiet hours are none at all, also where the app has some (O-11).
+  @Test func noQuietHoursByOpenRules() throws {
+    let window = QuietHours.windows(
+      try QuietWindows([QuietWindows.Window(start: "23:00", end: "7:30")]))
+    let none = QuietHours.windows(.none)
+    func hours(_ texts: String...) throws -> [QuietHours?] {
+      let fanout = try Self.fanout(.open)
+      try fanout.update { (update) throws(FanoutError) in
+        try update.updateUser("set") { $0.quietHours = window }
+        try update.updateUser("named") { $0.quietHours = none }
+      }
+      for text in texts { try WhatIf(text).apply(to: fanout) }
+      return ["set", "named", "new"].map { fanout.user($0)?.quietHours }
+    }
+    #expect(try hours("everyone.quietHours=none") == [none, none, none])
+    #expect(try hours("unset.quietHours=none") == [window, none, none])
+    #expect(try hours("unset.quietHours=23:00-7:30") == [window, none, window])
+    #expect(
+      try hours("everyone.quietHours=23:00-7:30", "everyone.quietHours=none")
+        == [none, none, none])
+    #expect(WhatIf("everyone.quietHours=none").words == "no quiet hours for everyone")
+  }
+
+  @Test func listsInWords() {
+    #expect(
+      ["unset.level=me,reply", "everyone.level=direct", "room=g.unset.level=keyword"]
+        .map { WhatIf($0).words } == [
+          "me, reply only by default", "direct messages only for everyone",
+          "keyword only by default in g",
+        ])
+  }
+
+  /// Without settings, what every rule set that has the field takes; with them, what theirs does.
+  @Test func whatIsWrongIsSaidOfEachRuleSet() throws {
+    let fields =
+      "users under easemob have the fields level, quietHours; users under rongcloud have the fields "
+      + "levels.TYPE, quietHours; users under open have the fields level, quietHours"
+    #expect(WhatIf("unset.quiet=none").mistake == "no change; \(fields)")
+    #expect(
+      WhatIf("everyone.levels.group=loud").mistake == "no change: a level under rongcloud is one "
+        + "of default, all, mention, mentionUsers, mentionAll, none")
+    #expect(
+      WhatIf("app.level=mee").mistake?.hasSuffix("reply, keyword, sender; did you mean me?")
+        == true)
+    #expect(
+      WhatIf("option.expireSeconds=x").mistake
+        == "no change: easemob has no option expireSeconds with "
+        + "that value; open has no option expireSeconds with that value")
+    for (text, reason) in [
+      ("unset.quiet=none", "users under open have the fields level, quietHours"),
+      ("app.devicePolicy=anyOffline", "an app under open has no field devicePolicy"),
+    ] {
+      var found = ""
+      do { _ = try Self.changed(.open, text) } catch { found = "\(error)" }
+      #expect(found == "\(text): \(reason)")
+    }
   }
 
   @Test func aWindowKeepsItsOwnZone() throws {

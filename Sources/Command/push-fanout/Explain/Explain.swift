@@ -27,7 +27,8 @@ struct Explain: ParsableCommand {
           --presence presence.csv --changes changes.ndjson --message m1 --user u1
 
       The answer comes first, then what was examined, in order, up to what stopped the push, then \
-      what the answer would be with one fact changed. If several messages have the id, each is \
+      what the answer would be with one fact changed; a later instant within \
+      \(FanoutVersion.explainedDays) days. If several messages have the id, each is \
       explained. With --presence and --changes the settings and devices are those at the moment of \
       the message, as a replay has them; without, those of the files or the store.
       """)

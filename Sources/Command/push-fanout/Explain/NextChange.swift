@@ -44,7 +44,7 @@ struct NextChange: ParsableCommand {
       "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
   var at: String?
 
-  @Flag(help: "Of a message that mentions the user.")
+  @Flag(help: "Of a message that mentions the user by name.")
   var mention = false
 
   @Option(
@@ -65,13 +65,14 @@ struct NextChange: ParsableCommand {
           + "like 2024-06-03T12:00:00Z.")
     }
     if mention, classes != nil {
-      throw ValidationError("--mention is the class me; give --classes alone.")
+      throw ValidationError(
+        "--mention adds me to the class of a plain message; give --classes alone.")
     }
     _ = try messageClasses()
   }
 
   private func messageClasses() throws -> MessageClasses? {
-    guard let classes else { return mention ? .mentionsMe : nil }
+    guard let classes else { return nil }
     do {
       return try MessageClasses(names: classes.split(separator: ",").map { String($0) })
     } catch {
@@ -91,7 +92,8 @@ struct NextChange: ParsableCommand {
       throw ValidationError("--classes belongs to open rules, but the rules are \(rules.rawValue).")
     }
     let answer = try version.plainAnswer(
-      for: user, in: id, channel: channel, classes: messageClasses(), after: instant)
+      for: user, in: id, channel: channel, mention: mention, classes: messageClasses(),
+      after: instant)
     Terminal.printResult(
       json
         ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)

@@ -14,15 +14,25 @@ struct Compare: ParsableCommand {
       Both sides start from --settings, --users and --members or --store; the changes of --a or \
       --b are applied in order. A change is
 
-        everyone.level=mention            a field of all users (easemob: level, quietHours; rongcloud: \
-      levels.group and the like, quietHours)
-        unset.quietHours=23:00-07:00      the same of users who have not set it; none removes
-        rooms>500.unset.level=mention     the level of members for rooms, or the field of users, \
-      that meet conditions: rooms, type, room, share, zone
-        rooms.over=500.unset.level=none   the same as rooms>500, which a shell needs in quotes
-        app.devicePolicy=anyOffline       a field of the app
-        option.mentionBypassesDnd=true    an option of docs/decision-rules.md
-        other.ndjson                      records that replace those of the same key
+        everyone.level=mention            a field of all users: level (easemob,
+                                          open), levels.group and the like
+                                          (rongcloud), quietHours
+        everyone.level=me,reply           a level by open rules: all, mentions,
+                                          direct, none, default, or classes
+        unset.quietHours=23:00-07:00      the same of users who have not set it
+        everyone.quietHours=none          no quiet hours; under open rules also
+                                          not the app's
+        rooms>500.unset.level=mention     the level of members for rooms, or the
+                                          field of users, that meet conditions:
+                                          rooms, type, room, share, zone
+        rooms.over=500.unset.level=none   the same as rooms>500, which a shell
+                                          needs in quotes
+        app.devicePolicy=anyOffline       a field of the app: timeZone, level
+                                          (rongcloud, open), others
+        option.mentionBypassesDnd=true    an option of docs/decision-rules.md or
+                                          docs/open-rules.md
+        other.ndjson                      records that replace those of the same
+                                          key
 
       Examples:
 

@@ -13,11 +13,26 @@ extension SettingsStore {
     switch (try reader.app().rules, scope) {
     case (.open, .user): try options.show([OpenSetting(user, try openSettings(of: user))])
     case (.open, .conversation(let id)):
-      try options.show([OpenSetting(user, in: id, try openSettings(of: user, in: id))])
+      let own = try openSettings(of: user, in: id)
+      try options.show([OpenSetting(user, in: id, own, follows: try follows(user, id))])
     default:
       var setting = try setting(of: user, scope)
       setting.ignored = ignored
       try options.show([setting])
+    }
+  }
+
+  /// Whether a user follows a thread (O-1); nil for a conversation that is none.
+  ///
+  /// - Precondition: the user is a member, of the thread's parent for a thread.
+  private func follows(_ user: Identifier, _ id: Identifier) throws -> Bool? {
+    do {
+      let found = try reader.record(of: user, in: id)
+      guard found.conversation?.kind == .thread, case .member(_, _, let own, _) = found.record
+      else { return nil }
+      return own.isFollowing ?? true
+    } catch StoreError.notAMember {
+      return false
     }
   }
 
@@ -180,11 +195,15 @@ extension SettingsStore {
   func apply(
     _ operations: [SettingsOperation], _ writing: WriteOptions
   ) throws -> AdvancedSettings? {
-    try write(at: try writing.now, from: writing.device) { write in
+    let deleted = try write(at: try writing.now, from: writing.device) { write in
+      // Until it returns, nobody knows.
+      Interruption.say("the store has all of the change or nothing of it")
       var deleted: AdvancedSettings?
       for operation in operations { deleted = try operation.apply(to: &write) ?? deleted }
       return deleted
     }
+    Interruption.say("the change was made")
+    return deleted
   }
 }
 

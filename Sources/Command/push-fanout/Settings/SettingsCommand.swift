@@ -67,6 +67,7 @@ struct StoreOptions: ParsableArguments {
   func writing<Value>(
     _ writing: WriteOptions, user: Identifier? = nil, _ body: (SettingsStore) throws -> Value
   ) throws -> Value {
+    Interruption.say("nothing was changed")
     let path = store.path
     KnownIDs.use(store: path)
     let store = try SettingsStore(
@@ -164,12 +165,8 @@ struct LevelText: ExpressibleByArgument {
   /// - Throws: ``SettingsWriteError/unknownLevel(_:)``, or ``Failure`` for a spelling of the other
   ///   vendor.
   func level(_ rules: RuleSet) throws -> NotificationLevel {
-    if let level = NotificationLevel.written(text, rules) { return level }
+    if let level = NotificationLevel.typed(text, rules) { return level }
     let classes = ClassesText(argument: text)?.classes
-    if rules.fields.contains(.classLevels) {
-      if let classes { return NotificationLevel(classes) }
-      if text == NotificationLevel.unset.name { return .unset }
-    }
     let isName = NotificationLevel.named(text) != nil
     let form: VendorFields =
       if Int64(text) != nil { .levelNumbers } else if classes != nil { .classLevels } else if isName

@@ -11,7 +11,8 @@ struct SettingsGet: ParsableCommand {
     discussion: """
       Prints the scope's own setting, not the effective one. --batch reads several \
       conversations at once, 20 at most, and leaves out those that inherit or have expired by --at \
-      (easemob).
+      (easemob). Of a thread it says whether the user follows it, by a record there, empty or not \
+      (open).
 
       Examples:
 

@@ -90,13 +90,8 @@ struct ClassesText: ExpressibleByArgument {
   let classes: MessageClasses
 
   init?(argument: String) {
-    if let word = MessageClasses(word: argument) {
-      classes = word
-    } else {
-      let names = argument.split(separator: ",", omittingEmptySubsequences: false)
-      guard let found = try? MessageClasses(names: names.map(String.init)) else { return nil }
-      classes = found
-    }
+    guard let classes = try? MessageClasses(typed: argument) else { return nil }
+    self.classes = classes
   }
 }
 
@@ -149,6 +144,8 @@ struct OpenSetting: SettingResult, Encodable {
   var allowForce: Bool?
   var keywords, importantSenders, blockedSenders: [String]?
   var important, follow: Bool?
+  /// Whether the user follows the thread, by a record in it (O-1); nil for what is no thread.
+  var follows: Bool?
   var roles: [String]?
 
   init(_ user: Identifier, _ own: UserSettings) {
@@ -164,13 +161,16 @@ struct OpenSetting: SettingResult, Encodable {
     blockedSenders = Self.texts(own.blockedSenders)
   }
 
-  init(_ user: Identifier, in conversation: Identifier, _ own: MemberSettings) {
+  init(
+    _ user: Identifier, in conversation: Identifier, _ own: MemberSettings, follows: Bool?
+  ) {
     self.user = user.text
     self.conversation = conversation.text
     level = own.level.isSet ? own.level.mask : nil
     mutedUntil = own.mutedUntil > .zero ? own.mutedUntil.milliseconds : nil
     important = own.isImportant ? true : nil
     follow = own.isFollowing
+    self.follows = follows
     roles = Self.texts(own.roles)
   }
 
@@ -204,6 +204,9 @@ struct OpenSetting: SettingResult, Encodable {
     if let follow { parts.append("follow \(follow ? "on" : "off")") }
     parts += (roles ?? []).map { "role \($0)" }
     if parts.isEmpty { parts.append("nothing set") }
+    if follow == nil, let follows {
+      parts.append(follows ? "follows the thread" : "does not follow the thread")
+    }
     return "user \(user)" + (conversation.map { ", conversation \($0)" } ?? "") + ": "
       + parts.joined(separator: ", ")
   }

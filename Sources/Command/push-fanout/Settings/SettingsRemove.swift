@@ -109,6 +109,7 @@ struct RemoveOptions: ParsableArguments {
   @OptionGroup var write: WriteOptions
 
   func apply(_ operation: SettingsOperation) throws {
+    Interruption.say("nothing was changed")
     KnownIDs.use(store: target.path)
     let store = try SettingsStore(
       target.path, .write, waiting: write.waiting.duration, withEngine: false)

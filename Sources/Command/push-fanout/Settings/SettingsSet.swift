@@ -127,7 +127,7 @@ struct SettingsSet: ParsableCommand {
       throw ValidationError("--quiet-hours and --remove-quiet-hours contradict each other.")
     }
     if quietLevel != nil || quietZone != nil, quiet == nil {
-      throw ValidationError("--quiet-level and --quiet-zone go with --quiet.")
+      throw ValidationError("--quiet-level and --quiet-zone go with --quiet-hours.")
     }
     if let quiet, QuietText(quiet) == nil {
       throw ValidationError("--quiet-hours \(quiet) is not a window, H:M-H:M or HH:MM:SS+minutes.")
@@ -244,7 +244,7 @@ struct SettingsClear: ParsableCommand {
   func validate() throws {
     let hasScope = scopeOptions.conversation != nil || scopeOptions.type != nil
     if hasScope == quiet {
-      throw ValidationError("Say what to clear: --conversation, --type or --quiet.")
+      throw ValidationError("Say what to clear: --conversation, --type or --quiet-hours.")
     }
   }
 

@@ -60,7 +60,9 @@ struct StoreCompact: ParsableCommand {
 
   /// - Returns: how many entries were removed; nil where that was not asked for.
   private func compact(at now: Instant) throws -> Int? {
+    Interruption.say("nothing was removed")
     let store = try SettingsStore(target.path, .write, waiting: waiting.duration)
+    Interruption.say("some of it may be done; repeat it for the rest")
     let retention =
       keep != nil || keepEntries != nil
       ? FeedRetention(age: keep?.duration, entries: keepEntries) : nil

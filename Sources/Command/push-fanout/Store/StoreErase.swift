@@ -77,8 +77,12 @@ struct StoreErase: ParsableCommand {
   }
 
   private func open() throws -> SettingsStore {
+    Interruption.say("nothing was erased")
     KnownIDs.use(store: target.path)
-    return try SettingsStore(target.path, .write, waiting: waiting.duration, withEngine: false)
+    let store = try SettingsStore(
+      target.path, .write, waiting: waiting.duration, withEngine: false)
+    Interruption.say("the erasure may not be complete; repeat it, or end it with --finish")
+    return store
   }
 
   private func finishErasure() throws {

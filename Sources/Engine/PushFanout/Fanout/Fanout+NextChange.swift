@@ -25,24 +25,27 @@ extension FanoutVersion {
   /// The answer for a plain message, when it next changes without an update, and what it is from
   /// then on.
   ///
-  /// - Parameter classes: those of the message; nil for what a plain one has. By vendors' rules,
-  ///   a message either mentions the user or is plain.
+  /// - Parameters:
+  ///   - mention: whether the message mentions the user by name; otherwise it is plain.
+  ///   - classes: those of the message by open rules, as they are (O-43); nil for those of a message
+  ///     that is plain, or mentions the user, there (O-1). Vendors' rules have none.
   /// - Throws: as ``Fanout/nextChange(for:in:channel:after:)``.
   /// - Complexity: that of some decisions for one user; mostly four.
   public func plainAnswer(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
-    classes: MessageClasses? = nil, after instant: Instant
+    mention: Bool = false, classes: MessageClasses? = nil, after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
     let (solver, userIndex) = try engineVersion.solver(for: user, in: conversation)
     if engineVersion.tables.app.rules.numbersStates {
       return solver.plainAnswer(after: instant) { at in
-        engineVersion.openDecision(ofClasses: classes, for: userIndex, in: conversation, at: at)
+        engineVersion.openDecision(
+          ofClasses: classes, mention: mention, for: userIndex, in: conversation, at: at)
       }
     }
     return solver.plainAnswer(after: instant) { at in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
-      if classes?.contains(.mentionsMe) ?? false { message.mentions = [user] }
+      if mention { message.mentions = [user] }
       return engineVersion.decision(message, for: userIndex)
     }
   }

@@ -78,7 +78,7 @@ extension FanoutUpdate {
   /// - Parameters:
   ///   - conversation: its index.
   ///   - isWanted: says of which.
-  /// - Returns: of how many it said so.
+  /// - Returns: how many of them had another level.
   /// - Complexity: O(members).
   package mutating func setLevel(
     _ level: NotificationLevel, of conversation: UInt32,
@@ -99,7 +99,7 @@ extension TableWriter {
     let row = tables.conversations[Int(conversation)]
     let kind = ConversationKind(ordinal: Int(row.kind))
     let (users, memberUsers) = (tables.packedUsers, tables.memberUsers)
-    var (count, isChanged) = (0, false)
+    var count = 0
     for slot in row.range {
       let user = memberUsers[slot]
       var member = PackedMember(bits: tables.packedMembers[slot])
@@ -108,10 +108,8 @@ extension TableWriter {
         own: tables.member(tables.record(at: slot, conversation, row)).level,
         ofUser: tables.level(of: packed),
         ofKind: NotificationLevel(vendorCode: packed.level(kind: kind.ordinal)) ?? .unset)
-      guard isWanted(UserIndex(user), levels) else { continue }
+      guard levels.own != level, isWanted(UserIndex(user), levels) else { continue }
       count += 1
-      guard levels.own != level else { continue }
-      isChanged = true
       if !member.hasPolicy, NotificationLevel(vendorCode: member.level) != nil, level.isOfVendor {
         member.level = level.vendorCode
         tables.packedMembers.set(slot, member.bits, store)
@@ -120,7 +118,7 @@ extension TableWriter {
         _ = try setMember(user, of: conversation, settings)
       }
     }
-    guard isChanged, tables.hasKeys else { return count }
+    guard count > 0, tables.hasKeys else { return count }
     let changed = tables.conversations[Int(conversation)]
     StoredKeys(tables).write(
       0..<Int(row.count), of: changed, kind, tables.rules.tables(kind), mask: PackedMember.levelMask

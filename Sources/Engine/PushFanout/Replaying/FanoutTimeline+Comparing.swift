@@ -1,4 +1,4 @@
-internal import PushModel
+package import PushModel
 internal import Synchronization
 
 /// Where the outcomes of two timelines, A and B, differ.
@@ -12,6 +12,10 @@ package struct OutcomeDifferences {
   package private(set) var lost = 0
   package private(set) var mentionsLost = 0
   package private(set) var everyoneMentionsLost = 0
+  /// How many pushes in A only were of messages that had a class for the recipient, of those that
+  /// only open rules have (O-1), by the class's bit. All messages together.
+  package private(set) var lostByClass = [Int](
+    repeating: 0, count: MessageClasses.all.rawValue.nonzeroBitCount)
 
   package init() {}
 
@@ -28,18 +32,56 @@ package struct OutcomeDifferences {
   }
 
   /// - Parameter codes: the outcomes of a member of A.
-  package mutating func addMentions(
-    _ mentions: (ranks: [Int], everyone: Bool), _ codes: (Int) -> (a: UInt8, b: UInt8)
+  package mutating func addNamed(
+    _ named: NamedMembers, _ codes: (Int) -> (a: UInt8, b: UInt8)
   ) {
-    for rank in mentions.ranks {
+    func isLost(_ rank: Int) -> Bool {
       let (a, b) = codes(rank)
-      if a & 1 > b & 1 { mentionsLost += 1 }
+      return a & 1 > b & 1
     }
-    if mentions.everyone { everyoneMentionsLost = lost - mentionsLost }
+    mentionsLost = named.mentioned.count(where: isLost)
+    if named.mentionsEveryone { everyoneMentionsLost = lost - mentionsLost }
+    for (rank, classes) in named.others where isLost(rank) {
+      for bit in lostByClass.indices where classes.rawValue >> UInt16(bit) & 1 != 0 {
+        lostByClass[bit] += 1
+      }
+    }
   }
 }
 
+/// Whom a message names, by rank.
+package struct NamedMembers {
+  /// Those mentioned by name.
+  fileprivate let mentioned: [Int]
+  fileprivate let mentionsEveryone: Bool
+  /// By open rules, those for whom the message has a class that not all members have.
+  fileprivate let others: [(rank: Int, classes: MessageClasses)]
+}
+
 extension FanoutTimeline {
+  /// Whom the last message names.
+  ///
+  /// - Complexity: O(those named log members).
+  package func named(by message: Message) -> NamedMembers {
+    let mentions = mentions(of: message)
+    return NamedMembers(
+      mentioned: mentions.ranks, mentionsEveryone: mentions.everyone, others: others(message))
+  }
+
+  private func others(_ message: Message) -> [(rank: Int, classes: MessageClasses)] {
+    if result.memberCount == 0 { return [] }
+    let tables = engineVersion.tables
+    let target = ConversationTarget(result.conversation, channel: message.channel, tables)
+    let plan = MessagePlan(message, target, tables)
+    guard plan.isOpen else { return [] }
+    let open = OpenMessage(message, plan.messageClass, inThread: target.thread, tables)
+    return result.correctedRanks.map { rank in
+      let slot = Int(target.memberRow.start) + rank
+      let record = tables.record(at: slot, target.members, target.memberRow)
+      return (rank, open.classes(for: tables.memberUsers[slot], record, tables).classes)
+    }
+  }
+
   /// Whether the last message went to few members or nobody, who are counted one by one.
   package var isCountedByMember: Bool {
     result.memberCount <= CachedConversation.readFromTablesLimit || result.storage.isFromTables
@@ -52,14 +94,14 @@ extension FanoutTimeline {
   ///   - ledger: nil for none yet. One of other members or settings is closed and replaced.
   ///   - other: the timeline of B.
   ///   - members: nil if both sides have the same, who are called by their indices.
-  ///   - mentions: the mentioned members of A; asked for when pushes are lost.
+  ///   - named: the members of A whom the message names; asked for when pushes are lost.
   ///   - emit: called with what members got.
-  /// - Complexity: O(pairs of states + mentions + members whose state changes); O(members) when a
+  /// - Complexity: O(pairs of states + members named + members whose state changes); O(members) when a
   ///   ledger begins, and on another date.
   package func record(
     in ledger: inout OutcomeLedger?, beside other: FanoutTimeline,
     _ members: OutcomeLedger.Members?,
-    _ differences: inout OutcomeDifferences, mentions: () -> (ranks: [Int], everyone: Bool),
+    _ differences: inout OutcomeDifferences, named: () -> NamedMembers,
     _ emit: OutcomeLedger.Emit
   ) {
     guard let a = basisOfLedger(), let b = other.basisOfLedger() else { return }
@@ -70,7 +112,7 @@ extension FanoutTimeline {
       differences.add($0, $1, $2)
     }
     if differences.lost > 0 {
-      differences.addMentions(mentions()) { made.codes(ofMember: $0, table, corrections) }
+      differences.addNamed(named()) { made.codes(ofMember: $0, table, corrections) }
     }
     ledger = made
   }

@@ -145,7 +145,7 @@ public import PushModel
       return ([], false)
     }
     let target = ConversationTarget(index, channel: message.channel, tables)
-    guard let mentions = MessagePlan(message, target, tables).mentions else { return ([], false) }
+    let mentions = MentionedUsers(message, target.kind, tables.app)
     var ranks: Set<Int> = []
     mentions.forEachUser(in: tables) { user in
       if let rank = tables.rank(of: user, in: target.memberRow) { ranks.insert(rank) }

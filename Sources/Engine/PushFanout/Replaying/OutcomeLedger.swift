@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// How often each member got each pair of outcomes, on two timelines with different settings. The
 /// cost of a message does not depend on the number of members.
 ///
@@ -226,12 +228,17 @@ package struct OutcomeLedger {
   }
 
   /// A member's outcomes for the message added last.
+  ///
+  /// - Complexity: O(log corrections).
   func codes(
     ofMember rank: Int, _ table: Int, _ corrections: [Correction]
   ) -> (a: UInt8, b: UInt8) {
     var found = codes(pairs[rank], table)
-    for correction in corrections where Int(correction.member) == rank {
+    var index = corrections.partitioningIndex { Int($0.member) >= rank }
+    while index < corrections.count, Int(corrections[index].member) == rank {
+      let correction = corrections[index]
       if correction.isOfB { found.b = correction.code } else { found.a = correction.code }
+      index += 1
     }
     return found
   }

@@ -99,13 +99,14 @@ extension Explanation: Codable {
 }
 
 extension Explanation.Alternative: Codable {
-  private enum Key: String, CodingKey { case change, at, decision }
+  private enum Key: String, CodingKey { case change, at, otherMessage, decision }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     self.init(
       try container.decode(Change.self, forKey: .change),
       at: try container.decodeIfPresent(Int64.self, forKey: .at).map { Instant(milliseconds: $0) },
+      isOtherMessage: try container.decodeIfPresent(Bool.self, forKey: .otherMessage) ?? false,
       try container.decode(Decision.self, forKey: .decision))
   }
 
@@ -113,6 +114,7 @@ extension Explanation.Alternative: Codable {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(change, forKey: .change)
     try container.encodeIfPresent(at?.milliseconds, forKey: .at)
+    if isOtherMessage { try container.encode(true, forKey: .otherMessage) }
     try container.encode(decision, forKey: .decision)
   }
 }

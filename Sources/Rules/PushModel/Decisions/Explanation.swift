@@ -64,9 +64,9 @@ extension Explanation {
   public struct Alternative: Hashable, Sendable {
     /// What is changed.
     public enum Change: String, CaseIterable, Codable, Sendable {
-      /// The message is sent later.
+      /// The message is decided later.
       case time
-      /// The message mentions the user.
+      /// The message mentions the user by name.
       case mention
       /// The message is forced.
       case force
@@ -80,13 +80,19 @@ extension Explanation {
 
     /// What is changed.
     public let change: Change
-    /// When the message is sent, if that is changed.
+    /// When the message is decided, if that is changed.
     public let at: Instant?
+    /// Whether it is not this message any more: one that is sent later, as this one has expired by
+    /// then, or one that mentions the user instead of everyone.
+    public let isOtherMessage: Bool
     /// What is decided then.
     public let decision: Decision
 
-    package init(_ change: Change, at: Instant? = nil, _ decision: Decision) {
+    package init(
+      _ change: Change, at: Instant? = nil, isOtherMessage: Bool = false, _ decision: Decision
+    ) {
       (self.change, self.at, self.decision) = (change, at, decision)
+      self.isOtherMessage = isOtherMessage
     }
   }
 

@@ -12,6 +12,18 @@ extension MessageClasses {
       guard insert(found).inserted else { throw .repeatedClass(name) }
     }
   }
+
+  /// The classes of a word, or of names with commas between them, as they are typed.
+  ///
+  /// - Throws: as ``init(names:)``.
+  public init(typed text: String) throws(SettingsWriteError) {
+    if let classes = MessageClasses(word: text) {
+      self = classes
+    } else {
+      let names = text.split(separator: ",", omittingEmptySubsequences: false)
+      try self.init(names: names.map { String($0) })
+    }
+  }
 }
 
 extension UserSettings {

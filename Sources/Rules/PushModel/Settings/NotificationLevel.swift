@@ -187,6 +187,16 @@ extension NotificationLevel {
     return try? NotificationLevel(rongCloudNumber: number)
   }
 
+  /// The level of a text that somebody types: under open rules `default` and a list of classes too.
+  ///
+  /// - Returns: nil as ``written(_:_:)``.
+  package static func typed(_ text: String, _ rules: RuleSet) -> NotificationLevel? {
+    if let level = written(text, rules) { return level }
+    guard rules.fields.contains(.classLevels) else { return nil }
+    if text == NotificationLevel.unset.name { return .unset }
+    return (try? MessageClasses(typed: text)).map { NotificationLevel($0) }
+  }
+
   /// The level of one of Easemob's own spellings, and nothing else: `ALL` and `All`, `AT` and
   /// `MentionOnly`, `NONE`, `DEFAULT`.
   public static func easemobSpelling(_ text: String) -> NotificationLevel? {

@@ -46,10 +46,26 @@ extension RuleSet {
     }
   }
 
+  /// The levels that somebody may type, for people.
+  package var typedLevels: String {
+    guard fields.contains(.classLevels) else { return levelNames.joined(separator: ", ") }
+    return (levelNames + [NotificationLevel.unset.name]).joined(separator: ", ")
+      + ", or of classes with commas between: \(MessageClasses.all.names.joined(separator: ", "))"
+  }
+
   /// The words by which levels are set.
   public var levelNames: [String] {
     if fields.contains(.classLevels) { return MessageClasses.words.map(\.word) }
     return levels.map(\.name)
+  }
+
+  /// Whether a message that mentions everyone mentions nobody by name (R-41).
+  package var everyoneHidesNames: Bool {
+    switch self {
+    case .easemob: false
+    case .rongcloud: true
+    case .open: false
+    }
   }
 
   /// The scopes that a decision can report.

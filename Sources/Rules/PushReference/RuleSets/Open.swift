@@ -80,11 +80,13 @@ extension ReferenceEvaluator {
   /// What is decided for a message of certain classes, that nobody sent, to a user with one offline
   /// device: whose next change is asked for (O-43).
   ///
-  /// - Parameter classes: nil for the base class of the user in the conversation.
+  /// - Parameters:
+  ///   - classes: nil for the base class of the user in the conversation.
+  ///   - mention: whether `me` comes to the base class, and takes `plain` away (O-1).
   /// - Returns: nil when the user is no recipient.
   public mutating func openDecision(
-    ofClasses classes: MessageClasses?, for user: Identifier, in conversation: Identifier,
-    at instant: Instant
+    ofClasses classes: MessageClasses?, mention: Bool = false, for user: Identifier,
+    in conversation: Identifier, at instant: Instant
   ) -> Outcome? {
     guard let index = settings.index(of: user), let place = settings.conversation(conversation)
     else { return nil }
@@ -97,7 +99,8 @@ extension ReferenceEvaluator {
     var recipient = Recipient(
       id: user, user: plain, own: own ?? MemberSettings(), hasOwn: own != nil,
       parent: parent ?? MemberSettings())
-    recipient.classes = classes ?? baseClass(place, recipient)
+    let base = baseClass(place, recipient)
+    recipient.classes = classes ?? (mention ? base.subtracting(.plain).union(.mentionsMe) : base)
     var trace = Trace(isRecording: false)
     let message = Message(id: "", conversation: conversation, at: instant)
     return open(message, place, recipient, &trace).outcome

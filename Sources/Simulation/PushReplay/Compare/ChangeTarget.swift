@@ -2,13 +2,13 @@ internal import PushFanout
 internal import PushModel
 internal import QuietTime
 
-/// Which users and members a change was for.
+/// Which users and members a change altered: those who had the value before are not counted.
 public struct ChangeReach: Codable, Equatable, Sendable {
-  /// Users whose own settings it is for.
+  /// Users whose own settings are others now.
   public var users = 0
-  /// Rooms whose members it is for.
+  /// Rooms with such memberships.
   public var rooms = 0
-  /// Memberships of these rooms that it is for.
+  /// Memberships whose level is another one now.
   public var members = 0
 
   /// Nothing.
@@ -66,7 +66,7 @@ struct ChangeTarget {
     return users
   }
 
-  /// Changes the settings of users, except devices.
+  /// Changes the settings of users, except devices, and counts those that are others then.
   ///
   /// - Complexity: O(users + memberships).
   func changeUsers(
@@ -78,9 +78,11 @@ struct ChangeTarget {
     try fanout.update { (update) throws(FanoutError) in
       try update.updateUsers { user, settings in
         if let users, !users[Int(user.rawValue)] { return false }
+        let before = settings
+        change(&settings)
+        if settings == before { return false }
         reach.users += 1
         if users != nil { touched.add(user: user) }
-        change(&settings)
         return true
       }
     }
@@ -101,7 +103,7 @@ struct ChangeTarget {
         rooms.append(index)
       }
     }
-    var reach = ChangeReach(rooms: rooms.count)
+    var reach = ChangeReach()
     let (users, fields) = (users, app.rules.fields)
     let (hasUserLevel, hasKindLevels) = (fields.contains(.userLevel), fields.contains(.kindLevels))
     try fanout.update { (update) throws(FanoutError) in
@@ -114,7 +116,10 @@ struct ChangeTarget {
               || hasKindLevels && levels.ofKind.isSet)
         }
         reach.members += count
-        if count > 0 { touched.add(room: room) }
+        if count > 0 {
+          reach.rooms += 1
+          touched.add(room: room)
+        }
       }
     }
     return reach

@@ -33,6 +33,9 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var mentionsLost = 0
   /// Of ``lost``, those whose message mentioned everyone and not the recipient by name.
   public var everyoneMentionsLost = 0
+  /// Of ``lost``, those whose message had other classes for the recipient; nil where A's rules have
+  /// none.
+  public var classesLost: LostClasses?
   /// How often each outcome occurred on each side, in the byte order of their keys.
   public var outcomes: [ComparedOutcome] = []
   /// From which outcome to which, the most frequent change first.
@@ -58,16 +61,32 @@ public struct CompareResult: Codable, Equatable, Sendable {
   }
 }
 
+/// Lost pushes by classes that only open rules have (O-1), by A's settings. A push with several of
+/// them is counted in each, and beside the mentions.
+public struct LostClasses: Codable, Equatable, Sendable {
+  /// The message mentioned a role of the recipient.
+  public var role = 0
+  /// It answered the recipient.
+  public var reply = 0
+  /// It had a keyword of the recipient.
+  public var keyword = 0
+  /// Its sender was important to the recipient.
+  public var sender = 0
+
+  /// None.
+  public init() {}
+}
+
 /// One of the two worlds.
 public struct ComparedSide: Codable, Equatable, Sendable {
   /// What readers call it: what the caller said, or ``what`` in words.
   public var name: String
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
-  /// Which users and members each of them was for, none for a change that is not of users; empty if
+  /// Which users and members each of them changed, none for a change that is not of users; empty if
   /// nobody counted.
   public var reach: [ChangeReach] = []
-  /// `easemob` or `rongcloud`.
+  /// The rule set: `easemob`, `rongcloud` or `open`.
   public var rules: String
   /// User ids that the settings know at the end.
   public var users = 0
@@ -174,7 +193,7 @@ public struct ComparedConversation: Codable, Equatable, Sendable {
   public var members = 0
   /// Its messages.
   public var messages = 0
-  /// Decisions of the side that has more.
+  /// Decisions; of each message those of the side that has more.
   public var decisions = 0
   /// Pushes in A.
   public var a = 0

@@ -14,6 +14,8 @@ struct CompareTally {
   private var changes = [Int](repeating: 0, count: 65_536)
   private var mentionsLost = 0
   private var everyoneMentionsLost = 0
+  /// By the class's bit.
+  private var lostByClass: [Int] = []
   /// Pushes that users gained and lost, by their numbers.
   private var users: [(gained: Int32, lost: Int32)] = []
   private(set) var people: PeopleTally
@@ -98,6 +100,9 @@ struct CompareTally {
       totals.b[code] += worker.totalsOfB[code]
     }
     for pair in 0..<65_536 { changes[pair] += worker.differences.changes[pair] }
+    let byClass = worker.differences.lostByClass
+    if lostByClass.isEmpty { lostByClass = [Int](repeating: 0, count: byClass.count) }
+    for bit in byClass.indices { lostByClass[bit] += byClass[bit] }
     people.add(worker.people.finish())
     let moved = worker.people.moved
     if moved.count > users.count {
@@ -120,6 +125,7 @@ struct CompareTally {
     people.finish()
     result.people = people.compared
     (result.mentionsLost, result.everyoneMentionsLost) = (mentionsLost, everyoneMentionsLost)
+    result.classesLost = classesLost
     let outcomes = (1..<256).compactMap { code -> (Outcome, Int)? in
       guard totals.a[code] + totals.b[code] > 0 else { return nil }
       return Outcome(code: UInt8(code)).map { ($0, code) }
@@ -149,6 +155,19 @@ struct CompareTally {
     result.conversations = result.conversationTable.count
     addUsers(userLimit, id)
     return result
+  }
+
+  private var classesLost: LostClasses? {
+    guard RuleSet(rawValue: result.a.rules)?.fields.contains(.classLevels) ?? false else {
+      return nil
+    }
+    func count(_ wanted: MessageClasses) -> Int {
+      lostByClass.isEmpty ? 0 : lostByClass[wanted.rawValue.trailingZeroBitCount]
+    }
+    var lost = LostClasses()
+    (lost.role, lost.reply) = (count(.role), count(.reply))
+    (lost.keyword, lost.sender) = (count(.keyword), count(.sender))
+    return lost
   }
 
   private mutating func addUsers(_ limit: Int, _ id: (UInt32) -> Identifier) {

@@ -8,7 +8,7 @@ public struct ComparedSizeClass: Equatable, Sendable {
   public var rooms = 0
   /// Their messages.
   public var messages = 0
-  /// Their decisions, of the side that has more.
+  /// Their decisions; of each message those of the side that has more.
   public var decisions = 0
   /// Pushes in A.
   public var a = 0

@@ -138,7 +138,7 @@ struct ComparingWorker {
         a.record(
           in: &ledger, beside: b,
           members.map { OutcomeLedger.Members($0.users, ranksOfB: $0.ranks) },
-          &differences, mentions: { a.mentions(of: message.a) }
+          &differences, named: { a.named(by: message.a) }
         ) { entries.add($0, $1, $2, $3) }
       }
     }
@@ -177,7 +177,7 @@ struct ComparingWorker {
       }
     }
     guard differences.lost > 0 else { return }
-    differences.addMentions(a.mentions(of: message)) { (codes.a[$0], codes.b[$0]) }
+    differences.addNamed(a.named(by: message)) { (codes.a[$0], codes.b[$0]) }
   }
 
   /// Which members of the room of the message that was decided last are the same users.

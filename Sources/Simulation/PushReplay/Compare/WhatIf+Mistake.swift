@@ -25,9 +25,15 @@ extension WhatIf {
 
   /// What is wrong with the field or the value of a change, whatever the rules are.
   private var wrongPart: String? {
-    let reasons = RuleSet.allCases.map { reason(under: $0) }
-    guard !reasons.contains(nil), let reason = reasons.first ?? nil, let (key, value) = keyAndValue
-    else { return nil }
+    let problems = RuleSet.allCases.compactMap { problem(under: $0) }
+    guard problems.count == RuleSet.allCases.count, let (key, value) = keyAndValue else {
+      return nil
+    }
+    // Of which rules the settings are is not known yet: those that have the field are named.
+    let ofValue = problems.filter { !$0.isOfField }
+    let reasons = (ofValue.isEmpty ? problems : ofValue).map(\.reason)
+    let reason = reasons.indices.filter { !reasons[..<$0].contains(reasons[$0]) }
+      .map { reasons[$0] }.joined(separator: "; ")
     guard Self.keys.contains(key) else {
       let nearest = Self.nearestKey(to: key)
       let conditions = text.dropLast(key.count + 1 + value.count)
@@ -37,11 +43,12 @@ extension WhatIf {
     let field = key.split(separator: ".").dropFirst().first
     let values =
       field == "level" || field == "levels"
-      ? NotificationLevel.ofVendors.map(\.name)
+      ? NotificationLevel.ofVendors.map(\.name) + MessageClasses.words.map(\.word)
+        + MessageClasses.all.names
       : ["true", "false"] + AppSettings.DevicePolicy.allCases.map(\.rawValue) + Self.choices
     let nearest = EditDistance.nearest(to: value, in: values)
     let isChange = nearest.map { value in
-      RuleSet.allCases.contains { with(value: value).reason(under: $0) == nil }
+      RuleSet.allCases.contains { with(value: value).problem(under: $0) == nil }
     }
     let advice = isChange == true ? nearest.map { "; did you mean \($0)?" } : nil
     return "no change: \(reason)\(advice ?? "")"

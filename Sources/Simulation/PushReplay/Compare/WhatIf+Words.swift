@@ -26,7 +26,10 @@ extension WhatIf {
       case "all": "all messages"
       case "mention", "mentions": "mentions only"
       case "none", "blocked": "no pushes"
-      default: value
+      case "direct": "direct messages only"
+      default:
+        (try? MessageClasses(typed: value)).map { "\($0.names.joined(separator: ", ")) only" }
+          ?? value
       }
     guard field.hasPrefix("levels.") else { return level }
     return "\(level) in rooms of type \(field.dropFirst(7))"

@@ -21,6 +21,8 @@ public struct WhatIf: Sendable {
     public let text: String
     /// Why it cannot be made.
     public let reason: String
+    /// Whether the rules have no such field or option, whatever its value.
+    var isOfField = false
     public var description: String { "\(text): \(reason)" }
   }
 
@@ -75,8 +77,8 @@ public struct WhatIf: Sendable {
   ///
   /// Conditions are judged by the settings that it is applied to.
   ///
-  /// - Returns: how many users' own settings and how many memberships it is for; nil for one that
-  ///   is not of users.
+  /// - Returns: how many users' own settings, or memberships, it has altered; nil for one that is
+  ///   not of users.
   /// - Throws: ``Problem``, or what is wrong with a file.
   /// - Complexity: O(users) for a field of users, O(users + memberships) with a condition on rooms,
   ///   O(records) for a file.
@@ -145,7 +147,7 @@ public struct WhatIf: Sendable {
   }
 
   /// Why it cannot be made under a rule set, whatever the settings are; nil if it can.
-  func reason(under rules: RuleSet) -> String? {
+  func problem(under rules: RuleSet) -> Problem? {
     var app = AppSettings(rules: rules)
     do {
       switch change {
@@ -160,14 +162,16 @@ public struct WhatIf: Sendable {
         }
       }
     } catch {
-      return (error as? Problem)?.reason ?? "\(error)"
+      return error as? Problem ?? problem("\(error)")
     }
     return nil
   }
 
   private func setOption(_ name: String, to value: String, in app: inout AppSettings) throws {
     guard app.setOption(name, to: value) else {
-      throw problem("\(app.rules.rawValue) has no option \(name) with that value")
+      throw problem(
+        "\(app.rules.rawValue) has no option \(name) with that value",
+        isOfField: !app.rules.options.contains { $0.name == name })
     }
   }
 
@@ -181,7 +185,9 @@ public struct WhatIf: Sendable {
     return try level(value, rules)
   }
 
-  func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }
+  func problem(_ reason: String, isOfField: Bool = false) -> Problem {
+    Problem(text: text, reason: reason, isOfField: isOfField)
+  }
 
   private func set(_ field: String, to value: String, in app: inout AppSettings) throws {
     let fields = app.rules.fields
@@ -197,7 +203,8 @@ public struct WhatIf: Sendable {
     case "messageNotification" where fields.contains(.messageNotification):
       app.messageNotification = try flag(value)
     case "level" where fields.contains(.appLevel): app.level = try level(value, app.rules)
-    default: throw problem("an app under \(app.rules.rawValue) has no field \(field)")
+    default:
+      throw problem("an app under \(app.rules.rawValue) has no field \(field)", isOfField: true)
     }
   }
 
@@ -207,9 +214,8 @@ public struct WhatIf: Sendable {
   }
 
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
-    guard let level = NotificationLevel.written(value, rules), level.exists(under: rules) else {
-      let names = rules.levelNames
-      throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
+    guard let level = NotificationLevel.typed(value, rules), level.exists(under: rules) else {
+      throw problem("a level under \(rules.rawValue) is one of \(rules.typedLevels)")
     }
     return level
   }
@@ -234,15 +240,16 @@ private enum UserField {
       var known = rules.fields.contains(.userLevel) ? ["level"] : []
       if rules.fields.contains(.kindLevels) { known.append("levels.TYPE") }
       let names = (known + ["quietHours"]).joined(separator: ", ")
-      throw whatIf.problem("users under \(rules.rawValue) have the fields \(names)")
+      throw whatIf.problem(
+        "users under \(rules.rawValue) have the fields \(names)", isOfField: true)
     }
   }
 
-  /// `23:00-07:00`, or `none`.
+  /// `23:00-07:00`, or `none`: no window, under open rules also not the app's (O-11).
   private static func quietHours(
     _ value: String, _ rules: RuleSet, _ whatIf: WhatIf
   ) throws -> QuietHours? {
-    if value == "none" { return nil }
+    if value == "none" { return rules.fields.contains(.quietWindows) ? .windows(.none) : nil }
     let times = value.split(separator: "-", omittingEmptySubsequences: false).map { time in
       time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
     }

@@ -61,6 +61,9 @@ struct CompareCheck: ResultChecks {
     try checkSum(
       [result.mentionsLost, result.everyoneMentionsLost], isAtMost: result.lost,
       "mentionsLost and everyoneMentionsLost")
+    for (name, count) in CompareReport.lostClasses(result) {
+      try checkSum([count], isAtMost: result.lost, "classesLost.\(name)")
+    }
     try checkSpan()
     try checkCost()
   }

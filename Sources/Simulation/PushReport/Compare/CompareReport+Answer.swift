@@ -30,7 +30,21 @@ extension CompareReport {
     text += "; mentions lost: \(Figures.exact(result.mentionsLost))"
     let all = result.everyoneMentionsLost
     if all > 0 { text += " by name, \(Figures.exact(all)) of everyone" }
+    let classes = lostClasses(result).filter { $0.count > 0 }
+    if !classes.isEmpty {
+      let counts = classes.map { "\($0.name) \(Figures.exact($0.count))" }
+      text += "; lost by class: \(counts.joined(separator: ", "))"
+    }
     return text + "."
+  }
+
+  /// Lost pushes by other classes than mentions; none where the rules have none.
+  static func lostClasses(_ result: CompareResult) -> [(name: String, count: Int)] {
+    guard let lost = result.classesLost else { return [] }
+    return [
+      ("role", lost.role), ("reply", lost.reply), ("keyword", lost.keyword),
+      ("sender", lost.sender),
+    ]
   }
 
   /// Words at the beginning of a sentence; what may be a file's name stays.

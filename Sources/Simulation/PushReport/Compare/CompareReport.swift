@@ -61,8 +61,17 @@ public struct CompareReport {
     "<p>A <em>decision</em> is one recipient of one message. "
       + "\(Figures.exact(result.changed)) of them <em>differ</em>: their action, reason or scope. "
       + "A push is <em>gained</em> when it is in B only (\(Figures.exact(result.gained))), "
-      + "<em>lost</em> when it is in A only (\(Figures.exact(result.lost))). Made by push-fanout "
+      + "<em>lost</em> when it is in A only (\(Figures.exact(result.lost))). "
+      + byClass + "Made by push-fanout "
       + "from a comparison's result file.\(RunCost.words(result.cost))</p>"
+  }
+
+  private var byClass: String {
+    let counts = Self.lostClasses(result)
+    if counts.isEmpty { return "" }
+    let words = counts.map { "\($0.name) \(Figures.exact($0.count))" }.joined(separator: ", ")
+    return "Of those lost, by <em>class</em> of the message for the recipient: \(words); one push "
+      + "may have several of them, and be a mention too. "
   }
 
   private var limits: Section {

@@ -118,10 +118,13 @@ private struct ThreadRecords {
 extension EngineVersion {
   /// What is decided for a message of certain classes, to a user with one offline device (O-43).
   ///
-  /// - Parameter classes: nil for the class that a message has in the conversation.
+  /// - Parameters:
+  ///   - classes: nil for those that a message has in the conversation (O-1).
+  ///   - mention: whether that message mentions the user by name.
   /// - Returns: nil if the user is no recipient.
   func openDecision(
-    ofClasses classes: MessageClasses?, for user: UInt32, in conversation: Identifier, at: Instant
+    ofClasses classes: MessageClasses?, mention: Bool, for user: UInt32,
+    in conversation: Identifier, at: Instant
   ) -> Decision? {
     guard let index = tables.conversationIDs.index(of: conversation) else { return nil }
     let target = ConversationTarget(index, channel: "", tables)
@@ -132,7 +135,8 @@ extension EngineVersion {
     if target.kind == .room { return Decision(Outcome(.suppress, .chatRoom), devices: []) }
     let member = resolver.openClass(of: user, overrides, at: now, reach: .device)
     let outcome = member.outcome(
-      ofAll: classes ?? member.classes(NamedClasses([])), tables.openQuiet(of: user, at: now),
+      ofAll: classes ?? member.classes(NamedClasses(mention ? .mentionsMe : [])),
+      tables.openQuiet(of: user, at: now),
       force: false)
     return Decision(outcome, devices: outcome.action == .push ? [Device.default.id] : [])
   }

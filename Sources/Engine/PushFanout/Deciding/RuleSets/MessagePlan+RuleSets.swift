@@ -15,6 +15,17 @@ extension MessagePlan {
   }
 }
 
+extension MentionedUsers {
+  /// Whom a message mentions, by the rules of the app, whatever stops it.
+  init(_ message: borrowing Message, _ kind: ConversationKind, _ app: AppSettings) {
+    switch app.rules {
+    case .easemob: self.init(easemob: message, app.easemob)
+    case .rongcloud: self.init(rongcloud: message, kind)
+    case .open: self.init(everyone: message.mentionsAll ?? false, ids: message.mentions ?? [])
+    }
+  }
+}
+
 extension MessagePlan {
   /// Lines 2 to 4 of Easemob's procedure.
   mutating func plan(
