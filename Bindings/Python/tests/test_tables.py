@@ -116,7 +116,7 @@ def test_a_stream_that_fails_is_an_error():
 
     schema = pyarrow.Table.from_pylist(USERS).schema
     reader = pyarrow.RecordBatchReader.from_batches(schema, batches())
-    with pytest.raises(Error, match="users: .*the source broke"):
+    with pytest.raises(ValueError, match="the source broke"):
         Fanout.open(users=reader)
     with pytest.raises(Error, match="must be a struct|cannot be read"):
         Fanout.open(users=pyarrow.chunked_array([[1, 2]]))
