@@ -404,12 +404,13 @@ def run_cell(source, names):
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
 
 
-def test_the_notebook_runs_and_ends_in_the_page(monkeypatch):
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_the_notebook_runs_and_ends_in_the_page(monkeypatch, tmp_path, is_elsewhere):
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     identifiers = [cell["id"] for cell in notebook["cells"]]
     assert len(set(identifiers)) == len(identifiers)
-    monkeypatch.chdir(NOTEBOOK.parent)
+    monkeypatch.chdir(tmp_path if is_elsewhere else NOTEBOOK.parent)
     names = {"__name__": "__main__"}
     writes = bool(os.environ.get("PUSH_WRITE_NOTEBOOK"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
