@@ -157,7 +157,12 @@ def origin_of(sources: dict[str, Any], **options: Any) -> dict[str, Any] | None:
     """The arguments that open the same files from any folder; None if some are no files."""
     if not all(map(are_paths, sources.values())):
         return None
-    paths = {name: [*map(os.path.abspath, paths_of(path))] for name, path in sources.items()}
+    paths: dict[str, Any] = {
+        name: [*map(os.path.abspath, paths_of(source))]
+        if isinstance(source, (list, tuple))
+        else os.path.abspath(os.fspath(source))
+        for name, source in sources.items()
+    }
     return {**paths, **options}
 
 
