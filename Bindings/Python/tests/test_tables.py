@@ -37,9 +37,13 @@ EXPECTED = [
 ]  # fmt: skip
 
 
+CONNECTIONS: list[Any] = []
+
+
 def duckdb_of(records: list[dict[str, Any]]) -> Any:
     table = pyarrow.Table.from_pylist(records)
-    connection = duckdb.connect()
+    # Before DuckDB 1.5 a relation does not keep its connection.
+    CONNECTIONS.append(connection := duckdb.connect())
     connection.register("records", table)
     connection.execute("CREATE TABLE copied AS FROM records")
     return connection.sql("FROM copied")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -323,18 +324,18 @@ def table_of(source: Any, name: str) -> ArrowTable | Parts | None:
         # Nothing has compared the batches of a generator with the schema that was given for them.
         none = (name, source.schema.empty_table())
         return Parts(itertools.chain([none], _numbered(source, name)))
+    if module == "polars":
+        source = _of_polars(source, name)
     if hasattr(source, "__arrow_c_stream__"):
         return source  # type: ignore[no-any-return]
-    if module == "polars":
-        return _of_polars(source)
     if module in ("duckdb", "_duckdb"):
         if type(source).__name__ == "DuckDBPyConnection":
             raise TypeError(
                 f"{name} cannot be a connection of DuckDB: give con.sql(...), or "
                 "con.fetch_arrow_table() of what was executed"
             )
-        if hasattr(source, "fetch_arrow_table"):  # Before DuckDB 1.1.
-            return source.fetch_arrow_table()  # type: ignore[no-any-return]
+        if hasattr(source, "fetch_arrow_table"):
+            raise ImportError(f"{name}: this is of a DuckDB before 1.1, but 1.3 or later is needed")
     if hasattr(source, "__arrow_c_array__"):
         pa = pyarrow_module("an array of Arrow")
         table: ArrowTable = pa.chunked_array([pa.array(source)])
@@ -366,12 +367,12 @@ def _of_pandas(frame: Any, name: str) -> ArrowTable:
     return table
 
 
-def _of_polars(source: Any) -> ArrowTable | None:
-    if hasattr(source, "collect"):
-        source = source.collect()
-    # Before polars 1.3, frames give no streams.
-    is_old = not hasattr(source, "__arrow_c_stream__")
-    return source.to_arrow() if is_old else source  # type: ignore[no-any-return]
+def _of_polars(source: Any, name: str) -> Any:
+    version: str = sys.modules["polars"].__version__
+    if tuple(map(int, version.split(".")[:2])) < (1, 10):
+        # Earlier frames give no streams, or copies, and lose that a struct is null.
+        raise ImportError(f"{name}: this is of polars {version}, but 1.10 or later is needed")
+    return source.collect() if hasattr(source, "collect") else source
 
 
 def _of_pyarrow(source: Any, name: str) -> ArrowTable | Parts | None:
