@@ -627,6 +627,12 @@ def test_errors_name_what_was_given(tmp_path):
             call()
 
 
+def test_frames_of_versions_before_the_lowest_are_refused(monkeypatch):
+    monkeypatch.setattr(polars, "__version__", "1.9.0")
+    with pytest.raises(ImportError, match="users: this is of polars 1.9.0, but 1.10 or later"):
+        Fanout.open(users=polars.DataFrame(USERS))
+
+
 BINARY = arrow(MESSAGES).schema.set(3, pyarrow.field("sender", pyarrow.binary()))
 
 

@@ -67,7 +67,8 @@ def read(spark: SparkSession, path: str | os.PathLike[str], kind: str) -> DataFr
         shown = [name for name in inside if not name.startswith((".", "_"))]
         names = [storage.place(name) for name in shown if name.endswith(ENDINGS)]
     if not names:
-        return spark.read.parquet(storage.path)
+        # By default Spark takes the columns of some file for those of all.
+        return spark.read.option("mergeSchema", "true").parquet(storage.path)
     for name in names:
         if ".csv" in os.path.basename(name):
             _header(name, kind)
