@@ -20,9 +20,11 @@ check-all: ## everything at full length, as before a release: some three hours
 	@scripts/run-steps .ci/all
 
 unit: debug ## the Swift tests alone; FILTER=LawTests for some
+	@scripts/install-packages python3-numpy
 	@$(FOR_TESTS) scripts/run-tests $(TEST_RUN) --filter '$(or $(FILTER),.)' --skip PushServerTests
 
 test-fast: debug ## the same without those that are tagged as slow
+	@scripts/install-packages python3-numpy
 	@$(FOR_TESTS) PUSH_FAST=1 scripts/run-tests $(TEST_RUN) --skip PushServerTests
 
 test-tools: ## the tests of the programs that check, measure and report

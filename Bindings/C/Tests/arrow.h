@@ -17,9 +17,12 @@ typedef struct test_column {
   const struct test_column *child;
   const struct test_column *dictionary;
   int64_t length, offset;
+  /* 0: not known, as -1 says in an array. */
+  int64_t null_count;
+  const char *metadata;
 } test_column;
 
-typedef struct {
+typedef struct test_table {
   int64_t rows;
   int columns;
   const test_column *column;
@@ -27,6 +30,10 @@ typedef struct {
   int *released;
   /* The bits of rows that are not null as a whole; NULL: all. */
   const void *validity;
+  /* What the schema says instead, so that arrays do not fit it; NULL: the columns. */
+  const test_column *said;
+  /* A table of another schema, which follows. */
+  const struct test_table *next;
 } test_table;
 
 static void release_schema(struct ArrowSchema *schema) {
@@ -62,6 +69,7 @@ static void column_schema(const test_column *column, struct ArrowSchema *out) {
   memset(out, 0, sizeof *out);
   out->format = column->format;
   out->name = column->name;
+  out->metadata = column->metadata;
   out->flags = ARROW_FLAG_NULLABLE;
   out->n_children = column->children;
   out->children = calloc((size_t)column->children + 1, sizeof *out->children);
@@ -80,7 +88,7 @@ static void column_array(const test_column *column, int64_t rows, struct ArrowAr
   memset(out, 0, sizeof *out);
   out->length = column->length ? column->length : rows;
   out->offset = column->offset;
-  out->null_count = -1;
+  out->null_count = column->null_count ? column->null_count : -1;
   out->n_buffers = column->n_buffers;
   out->buffers = malloc(sizeof column->buffers);
   memcpy(out->buffers, column->buffers, sizeof column->buffers);
@@ -105,7 +113,9 @@ static test_column table_column(const test_table *table) {
 }
 
 static inline int table_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
-  const test_column root = table_column(stream->private_data);
+  const test_table *table = stream->private_data;
+  test_column root = table_column(table);
+  if (table->said) root.child = table->said;
   column_schema(&root, out);
   return 0;
 }
@@ -113,7 +123,11 @@ static inline int table_schema(struct ArrowArrayStream *stream, struct ArrowSche
 static inline int table_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
   test_table *table = stream->private_data;
   memset(out, 0, sizeof *out);
-  if (table->batches-- <= 0) return 0;
+  if (table->batches-- <= 0) {
+    if (!table->next) return 0;
+    *table = *table->next;
+    return PF_ARROW_NEW_SCHEMA;
+  }
   const test_column root = table_column(table);
   column_array(&root, table->rows, out);
   return 0;

@@ -656,6 +656,22 @@ static void many_messages(void) {
   pf_messages *more = NULL;
   OK(pf_messages_read_watched(engine, ndjson, strlen(ndjson), NULL, &watch, &more, &error));
   CHECK(pf_messages_count(more) == 3 && asked.times == 2 && asked.done == 0);
+  const pf_messages *parts[] = {messages, more};
+  pf_messages *joined = NULL;
+  OK(pf_messages_join(engine, parts, 2, &joined, &error));
+  CHECK(pf_messages_count(joined) == 6);
+  int64_t at_last = 0, at_joined = 1;
+  OK(pf_messages_get(joined, 5, NULL, NULL, &at_joined, &error));
+  OK(pf_messages_get(more, 2, NULL, NULL, &at_last, &error));
+  CHECK(at_joined == at_last);
+  pf_messages_free(joined);
+  OK(pf_messages_join(engine, NULL, 0, &joined, &error));
+  CHECK(pf_messages_count(joined) == 0);
+  pf_messages_free(joined);
+  parts[1] = NULL;
+  FAILS(
+    pf_messages_join(engine, parts, 2, &joined, &error), PF_MISUSE,
+    "messages are NULL, closed, or of another engine");
   struct ArrowArrayStream stream;
   OK(pf_messages_stream(more, &stream, &error));
   asked.ends = 1;
@@ -1116,7 +1132,8 @@ static void arrow_in(void) {
     "users:1: unknown field \"colour\"",
     ("users.level: a column of the type \"z\" cannot be read; it must be text, integers, bool, a "
      "timestamp, a struct or a list"),
-    "users: the column \"id\" lacks buffers", "users:2: the text in the column \"id\" is not UTF-8"};
+    "users: the column \"id\" has other buffers than its type",
+    "users:2: the text in the column \"id\" is not UTF-8"};
   for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
     test_table table = {3, 2, wrong[index], 1, &released};
     struct ArrowArrayStream stream = stream_of(&table);
@@ -1158,6 +1175,91 @@ static void arrow_in(void) {
   FAILS(
     pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID,
     "users: the stream is released, or lacks a function");
+}
+
+/* A stream whose schema changes, and arrays that are not what the schema says. */
+static void other_schemas(void) {
+  char *error = NULL;
+  int released = 0;
+  static const int32_t offsets[] = {0, 1, 2};
+  static const int64_t wide[] = {0, 1, 2}, numbers[] = {7, 8};
+  const test_column first[] = {
+    {"conversation", "u", 3, {NULL, offsets, "gg"}}, {"user", "u", 3, {NULL, offsets, "ab"}}};
+  const test_column second[] = {
+    {"user", "U", 3, {NULL, wide, "cd"}}, {"conversation", "u", 3, {NULL, offsets, "gg"}},
+    {"level", "n", 0}};
+  const test_column third[] = {
+    {"user", "l", 2, {NULL, numbers}}, {"conversation", "U", 3, {NULL, wide, "gg"}}};
+  const test_table last = {2, 2, third, 1, &released};
+  const test_table empty = {.columns = 1, .column = first, .released = &released, .next = &last};
+  const test_table other = {2, 3, second, 2, &released, .next = &empty};
+  test_table table = {2, 2, first, 1, &released, .next = &other};
+  struct ArrowArrayStream stream = stream_of(&table);
+  pf_engine *engine = NULL;
+  OK(pf_open_arrow(NULL, 0, NULL, &stream, NULL, &engine, &error));
+  CHECK(released == 1);
+  pf_ids ids;
+  OK(pf_members(engine, "g", 1, NULL, &ids, &error));
+  CHECK(ids_are(&ids, "a,b,c,d,7,8"));
+  pf_ids_free(&ids);
+  pf_close(engine);
+
+  const test_column entries = {"", "u", 3, {NULL, offsets, "ab"}, .length = 2};
+  const test_column item = {"item", "u", 3, {NULL, offsets, "ab"}, .length = 2};
+  static const int8_t keys[] = {0, 1};
+  const test_column text = first[1], number = third[0], nothing = {"user", "n", 0},
+    coded = {"user", "c", 2, {NULL, keys}, .dictionary = &entries},
+    key = {"user", "c", 2, {NULL, keys}},
+    list = {"user", "+l", 2, {NULL, offsets}, .children = 1, .child = &item},
+    object = {"user", "+s", 1, {NULL}, .children = 1, .child = &item},
+    bare = {"user", "+s", 1, {NULL}},
+    views = {"user", "vu", 2, {NULL, keys}}, many = {"user", "l", 2, {NULL, numbers}, .null_count = 3},
+    hidden = {"user", "l", 2, {NULL, numbers}, .null_count = 1};
+  const struct {
+    test_column said, is;
+    const char *words;
+  } cases[] = {
+    {nothing, text, "has other buffers than its type"}, {text, nothing, "has other buffers than its type"},
+    {number, text, "has other buffers than its type"}, {text, number, "has other buffers than its type"},
+    {text, coded, "has other buffers than its type"}, {coded, text, "has other buffers than its type"},
+    {list, text, "has other buffers than its type"}, {text, list, "has other buffers than its type"},
+    {object, number, "has other buffers than its type"}, {views, views, "has other buffers than its type"},
+    {nothing, object, "has other children than its type"},
+    {number, list, "has other children than its type"}, {list, number, "has other children than its type"},
+    {object, bare, "has other children than its type"}, {coded, key, "lacks its dictionary"},
+    {key, coded, "has a dictionary, but its type has none"},
+    {many, many, "has more nulls than it can have"}, {hidden, hidden, "has more nulls than it can have"}};
+  for (size_t index = 0; index < sizeof cases / sizeof *cases; index++) {
+    const test_column said[] = {first[0], cases[index].said}, is[] = {first[0], cases[index].is};
+    test_table wrong = {2, 2, is, 1, &released, .said = said};
+    struct ArrowArrayStream misfit = stream_of(&wrong);
+    char words[120];
+    snprintf(words, sizeof words, "members: the column \"user\" %s", cases[index].words);
+    FAILS(pf_open_arrow(NULL, 0, NULL, &misfit, NULL, &engine, &error), PF_INVALID, words);
+  }
+}
+
+/* A value of an extension type is not what is stored; a text is. */
+static void extension_types(void) {
+  char *error = NULL;
+  int released = 0;
+  static const int64_t numbers[] = {653};
+  static const int32_t offsets[] = {0, 1};
+  static const char metadata[] =
+    "\2\0\0\0\1\0\0\0a\0\0\0\0\24\0\0\0ARROW:extension:name\15\0\0\0pandas.period";
+  const test_column columns[] = {
+    {"conversation", "u", 3, {NULL, offsets, "g"}, .metadata = metadata},
+    {"user", "l", 2, {NULL, numbers}}, {"since", "l", 2, {NULL, numbers}, .metadata = metadata}};
+  pf_engine *engine = NULL;
+  test_table read = {1, 2, columns, 1, &released};
+  struct ArrowArrayStream stream = stream_of(&read);
+  OK(pf_open_arrow(NULL, 0, NULL, &stream, NULL, &engine, &error));
+  pf_close(engine);
+  test_table refused = {1, 3, columns, 1, &released};
+  stream = stream_of(&refused);
+  FAILS(
+    pf_open_arrow(NULL, 0, NULL, &stream, NULL, &engine, &error), PF_INVALID,
+    "members.since: a column of an extension type cannot be read; cast it");
 }
 
 /* Ids that are integers answer as the texts of their digits do. */
@@ -1594,6 +1696,8 @@ int main(int count, char **arguments) {
   held_pushes();
   large_rooms();
   arrow_in();
+  other_schemas();
+  extension_types();
   number_ids(arguments[1]);
   files_and_snapshots(arguments[1]);
   unknown_zones(arguments[1]);

@@ -301,6 +301,23 @@ METHOD(messages_read_arrow) {
 
 #define OWNED(part) (((Part *)(part))->owned)
 
+METHOD(messages_join) {
+  PyObject *list;
+  pf_messages *messages;
+  PARSE("O!", &PyList_Type, &list);
+  size_t count = (size_t)PyList_Size(list);
+  const pf_messages **parts = malloc(sizeof *parts * (count + 1));
+  if (!parts) return PyErr_NoMemory();
+  for (size_t index = 0; index < count; index++) {
+    PyObject *part = PyList_GetItem(list, (Py_ssize_t)index);
+    parts[index] = Py_TYPE(part) == messages_type ? OWNED(part) : NULL;
+  }
+  char *error = NULL;
+  int status = pf_messages_join(ENGINE, parts, count, &messages, &error);
+  free(parts);
+  return status == PF_OK ? part_of(messages_type, messages, object) : raise_error(status, error);
+}
+
 METHOD(decide_at) {
   PyObject *messages;
   Py_ssize_t index;
@@ -453,7 +470,8 @@ static PyMethodDef methods[] = {
   ENTRY(update, METH_VARARGS), ENTRY(set_presence, METH_VARARGS),
   ENTRY(remove_member, METH_VARARGS), ENTRY(advance, METH_VARARGS), ENTRY(warm_up, METH_VARARGS),
   ENTRY(decide, METH_O), ENTRY(messages_read, METH_VARARGS),
-  ENTRY(messages_read_arrow, METH_VARARGS), ENTRY(decide_at, METH_VARARGS),
+  ENTRY(messages_read_arrow, METH_VARARGS), ENTRY(messages_join, METH_VARARGS),
+  ENTRY(decide_at, METH_VARARGS),
   ENTRY(batch_size, METH_VARARGS), ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
   ENTRY(evaluate, METH_VARARGS), ENTRY(explain, METH_VARARGS), ENTRY(next_change, METH_VARARGS),
   ENTRY(replay, METH_VARARGS), ENTRY(compare, METH_VARARGS),

@@ -114,76 +114,102 @@ static PyObject *capsule_of(struct ArrowArrayStream *found) {
   return capsule;
 }
 
-/* ------------------------------------------------------------------------------------ Lazy streams */
+/* --------------------------------------------------------------------------------- Chained streams */
 
-/* A stream that a callable opens when it is read, and that is released at its end: of two streams
-** of one source, such as two results of a connection, the first is gone before the second is
-** opened. What the callable raises it has to keep; it then returns None. */
+/* The streams that a callable gives until it gives None, as one whose schema changes. Each is asked
+** for when the one before has been read and released: two results of one connection cannot be open at
+** once. What the callable raises it has to keep. */
 typedef struct {
-  PyObject *open;
+  PyObject *next;
   PyObject *capsule;
-  struct ArrowArrayStream *inner;
-} Lazy;
+  struct ArrowArrayStream *inner; /* NULL before the first, and at the end */
+} Chain;
 
-static void lazy_end(Lazy *self) {
-  PyGILState_STATE state = PyGILState_Ensure();
+static void chain_close(Chain *self) {
   if (self->inner && self->inner->release) self->inner->release(self->inner);
   self->inner = NULL;
   Py_CLEAR(self->capsule);
-  Py_CLEAR(self->open);
-  PyGILState_Release(state);
 }
 
-static int lazy_open(Lazy *self) {
-  if (self->inner) return 0;
+static int chain_open(Chain *self) {
   PyGILState_STATE state = PyGILState_Ensure();
-  self->capsule = self->open ? PyObject_CallNoArgs(self->open) : NULL;
+  chain_close(self);
+  int status = 0;
+  self->capsule = self->next ? PyObject_CallNoArgs(self->next) : NULL;
   if (self->capsule && self->capsule != Py_None) {
     self->inner = PyCapsule_GetPointer(self->capsule, STREAM);
   }
+  if (PyErr_Occurred()) status = EIO;
+  if (!self->inner) Py_CLEAR(self->next);
   PyErr_Clear();
   PyGILState_Release(state);
-  return self->inner ? 0 : EIO;
-}
-
-static int lazy_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
-  Lazy *self = stream->private_data;
-  int status = lazy_open(self);
-  return status ? status : self->inner->get_schema(self->inner, out);
-}
-
-static int lazy_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
-  Lazy *self = stream->private_data;
-  memset(out, 0, sizeof *out);
-  int status = self->inner || self->open ? lazy_open(self) : 0;
-  if (status || !self->inner) return status;
-  status = self->inner->get_next(self->inner, out);
-  if (status == 0 && !out->release) lazy_end(self);
   return status;
 }
 
-static const char *lazy_error(struct ArrowArrayStream *stream) {
-  Lazy *self = stream->private_data;
+static int chain_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
+  Chain *self = stream->private_data;
+  int status = self->inner ? 0 : chain_open(self);
+  if (status || !self->inner) return status ? status : EIO;
+  return self->inner->get_schema(self->inner, out);
+}
+
+static int chain_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
+  Chain *self = stream->private_data;
+  memset(out, 0, sizeof *out);
+  int status = self->inner || !self->next ? 0 : chain_open(self);
+  if (status || !self->inner) return status;
+  status = self->inner->get_next(self->inner, out);
+  if (status || out->release) return status;
+  status = chain_open(self);
+  return status || !self->inner ? status : PF_ARROW_NEW_SCHEMA;
+}
+
+static const char *chain_error(struct ArrowArrayStream *stream) {
+  Chain *self = stream->private_data;
   return self->inner ? self->inner->get_last_error(self->inner) : NULL;
 }
 
-static void lazy_release(struct ArrowArrayStream *stream) {
-  lazy_end(stream->private_data);
-  free(stream->private_data);
+static void chain_release(struct ArrowArrayStream *stream) {
+  Chain *self = stream->private_data;
+  PyGILState_STATE state = PyGILState_Ensure();
+  chain_close(self);
+  Py_CLEAR(self->next);
+  PyGILState_Release(state);
+  free(self);
   stream->release = NULL;
 }
 
-static PyObject *lazy_stream(PyObject *module, PyObject *open) {
+static PyObject *chained_stream(PyObject *module, PyObject *next) {
   (void)module;
-  Lazy *self = calloc(1, sizeof *self);
+  Chain *self = calloc(1, sizeof *self);
   if (!self) return PyErr_NoMemory();
-  Py_INCREF(open);
-  self->open = open;
-  struct ArrowArrayStream stream = {lazy_schema, lazy_next, lazy_error, lazy_release, self};
+  Py_INCREF(next);
+  self->next = next;
+  struct ArrowArrayStream stream = {chain_schema, chain_next, chain_error, chain_release, self};
   return capsule_of(&stream);
 }
 
-/* A type: its name, its format, the types of its children and that of its dictionary or None. */
+/* The name of an extension type, or None: metadata are pairs of a key and a value behind their
+** number, each behind its length. */
+static PyObject *extension_of(const char *metadata) {
+  static const char key[] = "ARROW:extension:name";
+  int32_t count = 0, size;
+  if (metadata) memcpy(&count, metadata, sizeof count);
+  const char *place = metadata + sizeof count;
+  for (int is_found = 0, part = 0; part / 2 < count; part++, place += size) {
+    memcpy(&size, place, sizeof size);
+    place += sizeof size;
+    if (part % 2) {
+      if (is_found) return PyUnicode_DecodeUTF8(place, size, "replace");
+    } else {
+      is_found = size == sizeof key - 1 && memcmp(place, key, sizeof key - 1) == 0;
+    }
+  }
+  Py_RETURN_NONE;
+}
+
+/* A type: its name, its format, the types of its children, that of its dictionary or None, and the
+** name of the extension type or None. */
 static PyObject *type_of(const struct ArrowSchema *schema) {
   PyObject *children = PyTuple_New((Py_ssize_t)schema->n_children);
   for (int64_t index = 0; children && index < schema->n_children; index++) {
@@ -196,7 +222,9 @@ static PyObject *type_of(const struct ArrowSchema *schema) {
   if (schema->dictionary) dictionary = type_of(schema->dictionary);
   else Py_INCREF(Py_None);
   return dictionary
-    ? Py_BuildValue("(zsNN)", schema->name, schema->format, children, dictionary)
+    ? Py_BuildValue(
+        "(zsNNN)", schema->name, schema->format, children, dictionary,
+        extension_of(schema->metadata))
     : NULL;
 }
 
@@ -372,7 +400,7 @@ static PyMethodDef functions[] = {
   ENTRY(open_bytes, METH_VARARGS), ENTRY(open_files, METH_VARARGS),
   ENTRY(open_snapshot, METH_VARARGS), ENTRY(open_arrow, METH_VARARGS),
   ENTRY(open_store, METH_VARARGS), ENTRY(outcomes, METH_NOARGS), ENTRY(stream_address, METH_O),
-  ENTRY(lazy_stream, METH_O), ENTRY(stream_type, METH_O),
+  ENTRY(chained_stream, METH_O), ENTRY(stream_type, METH_O),
   {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {

@@ -139,6 +139,7 @@ def test_an_engine_of_files_is_opened_again_elsewhere(tmp_path, monkeypatch):
     engines = {
         "files": Fanout.open(members="m.csv", threads=2),
         "parquet": Fanout.open("m.ndjson", users="u.parquet", threads=1),
+        "several": Fanout.open(members=["m.csv", "m.csv"], threads=1),
         "snapshot": Fanout.open(snapshot="world", identity=(1, 2), threads=1),
     }
     context = multiprocessing.get_context("spawn")

@@ -13,14 +13,11 @@ import sys
 from collections import Counter
 
 import duckdb
-import pytest
-from worlds_under_test import ROOT
+from worlds_under_test import COMMAND, ROOT
 
 from push_fanout import Fanout
 
 PAGE = "docs/bring-your-own-data.md"
-BUILT = os.path.join(ROOT, ".build", "release", "push-fanout")
-COMMAND = os.environ.get("PUSH_FANOUT_COMMAND") or (BUILT if os.path.exists(BUILT) else None)
 
 
 def blocks_of_the_page():
@@ -53,10 +50,9 @@ def test_what_the_statements_write_is_decided(tmp_path, monkeypatch):
     assert from_writers.pushes.tolist() == [1, 1, 1]
 
 
-@pytest.mark.skipif(COMMAND is None, reason="there is no push-fanout: make demo builds it")
 def test_the_page_is_true():
     done = subprocess.run(
-        [sys.executable, os.path.join(ROOT, "scripts", "docs-examples"), str(COMMAND), PAGE],
+        [sys.executable, os.path.join(ROOT, "scripts", "docs-examples"), COMMAND, PAGE],
         capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

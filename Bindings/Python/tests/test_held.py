@@ -14,11 +14,10 @@ import subprocess
 import numpy as np
 import pyarrow
 import pytest
-from worlds_under_test import ROOT
+from worlds_under_test import COMMAND, ROOT
 
 from push_fanout import OUTCOMES, Fanout
 
-COMMAND = os.environ.get("PUSH_FANOUT_COMMAND")
 SEED = int(os.environ.get("PUSH_SEED", "0"))
 NOON = 1717387200000
 MINUTE = 60_000
@@ -120,7 +119,6 @@ def test_a_relation_keeps_its_settings_for_held_pushes():
     assert pyarrow.table(fanout.decisions(relation.messages).held).num_rows == 0
 
 
-@pytest.mark.skipif(COMMAND is None, reason="PUSH_FANOUT_COMMAND names no push-fanout")
 @pytest.mark.parametrize("day", ["fcc-2016-03-03", "qa-2021-05-19"])
 def test_a_real_day_has_the_held_pushes_of_a_replay(day, tmp_path):
     kinds = ("users", "members", "messages")

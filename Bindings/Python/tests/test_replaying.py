@@ -19,20 +19,17 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from worlds_under_test import MESSAGE, MESSAGES, NIGHT, RECORDS, ROOT
+from worlds_under_test import COMMAND, MESSAGE, MESSAGES, NIGHT, RECORDS, ROOT
 
 import push_fanout
 from push_fanout import CompareResult, Error, Fanout, Page, ReplayResult, compare, replay
 
-BUILT = os.path.join(ROOT, ".build", "release", "push-fanout")
-COMMAND = os.environ.get("PUSH_FANOUT_COMMAND") or (BUILT if os.path.exists(BUILT) else None)
 NOTEBOOK = pathlib.Path(ROOT, "Bindings", "Python", "docs", "what-if.ipynb")
 DAYS = ["fcc-2016-03-03", "qa-2021-05-19"]
-needs_command = pytest.mark.skipif(COMMAND is None, reason="there is no push-fanout: make program")
 
 
 def command(*arguments, cwd=None):
-    run = subprocess.run([str(COMMAND), *arguments], capture_output=True, cwd=cwd, timeout=120)
+    run = subprocess.run([COMMAND, *arguments], capture_output=True, cwd=cwd, timeout=120)
     assert run.returncode == 0, run.stderr.decode()
     return run.stdout
 
@@ -73,7 +70,6 @@ REPLAYS = {
 }  # fmt: skip
 
 
-@needs_command
 @pytest.mark.parametrize("name", REPLAYS)
 def test_a_replay_is_the_commands(name):
     files = files_of(DAYS[0])
@@ -89,7 +85,6 @@ def test_a_replay_is_the_commands(name):
     assert without_costs(replay(fanout, files["messages"], **options).json) == expected
 
 
-@needs_command
 @pytest.mark.parametrize("day", DAYS)
 def test_a_comparison_is_the_commands(day):
     files = files_of(day)
@@ -108,7 +103,6 @@ def test_a_comparison_is_the_commands(day):
     assert result["changed"] > 0 and len(result["users"]["losers"]) == 3
 
 
-@needs_command
 @pytest.mark.parametrize("form", ["csv", "ndjson"])
 def test_rows_are_the_commands(tmp_path, form):
     files = files_of(DAYS[0])
@@ -145,7 +139,6 @@ def test_rows_are_there_when_they_are_complete(tmp_path):
     assert os.listdir(tmp_path) == ["people.csv"] and people.read_text() == "as it was"
 
 
-@needs_command
 def test_pages_are_the_commands(tmp_path):
     files = files_of(DAYS[0])
     fanout = Fanout.open(users=files["users"], members=files["members"])
@@ -167,7 +160,6 @@ def test_pages_are_the_commands(tmp_path):
         assert page != result.to_html() and "&lt;T&gt;" in page
 
 
-@needs_command
 def test_a_generated_world_from_every_source(tmp_path):
     command(
         "generate", "--output", "world", "--users", "500", "--format", "ndjson", cwd=tmp_path
@@ -404,12 +396,13 @@ def run_cell(source, names):
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
 
 
-def test_the_notebook_runs_and_ends_in_the_page(monkeypatch):
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_the_notebook_runs_and_ends_in_the_page(monkeypatch, tmp_path, is_elsewhere):
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     identifiers = [cell["id"] for cell in notebook["cells"]]
     assert len(set(identifiers)) == len(identifiers)
-    monkeypatch.chdir(NOTEBOOK.parent)
+    monkeypatch.chdir(tmp_path if is_elsewhere else NOTEBOOK.parent)
     names = {"__name__": "__main__"}
     writes = bool(os.environ.get("PUSH_WRITE_NOTEBOOK"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -24,7 +24,7 @@ import pyarrow.parquet
 import pytest
 from worlds_under_test import NOON, ROOT
 
-from push_fanout import Error, Fanout
+from push_fanout import Error, Fanout, replay
 
 PAGE = pathlib.Path(ROOT, "docs", "python.md").read_text(encoding="utf-8")
 USERS = [{"id": "ann", "level": "none"}, {"id": "ben", "level": None}]
@@ -116,8 +116,20 @@ SOURCES = {
     "`pyarrow.parquet.ParquetFile`": lambda p, r: pyarrow.parquet.ParquetFile(
         parquet_of(p / "a.parquet", r)
     ),
+    "a list of paths": lambda p, r: [
+        written(p / f"{number}.ndjson", lines([record])) for number, record in enumerate(r)
+    ],
+    "a list of paths of Parquet files": lambda p, r: [
+        parquet_of(p / f"{number}.parquet", [record]) for number, record in enumerate(r)
+    ],
     "a list of batches": lambda p, r: arrow(r).to_batches(max_chunksize=1),
     "a generator of batches": lambda p, r: iter(arrow(r).to_batches(max_chunksize=1)),
+    "a list or generator of frames": lambda p, r: iter(
+        [pandas.DataFrame(r[:1]), polars.DataFrame(r[1:])]
+    ),
+    "chunks of `pandas.read_csv`": lambda p, r: pandas.read_csv(
+        io.StringIO(pandas.DataFrame(r).to_csv(index=False)), chunksize=1
+    ),
     "`polars.DataFrame`": lambda p, r: polars.DataFrame(r),
     "`polars.LazyFrame`": lambda p, r: polars.LazyFrame(r),
     "`pandas.DataFrame`": lambda p, r: pandas.DataFrame(r),
@@ -269,6 +281,8 @@ COLUMNS = {
     "NaN, NaT, NA and None of pandas": pandas_levels,
     "a row that is null as a whole": lambda: Fanout.open(users=MASKED),
     "an id of integers": lambda: users_of(id=[1, 2], level=["none", None]) == ["2"],
+    "an id of floats that are whole": lambda: users_of(id=[1.0, 2.0], level=["none", None])
+    == ["2"],
     "an instant of integers, also as float": lambda: instant([NOON]) and instant([float(NOON)]),
     "an instant of decimal(38,0)": lambda: instant(
         pyarrow.array([decimal.Decimal(NOON)], pyarrow.decimal128(38, 0))
@@ -302,6 +316,9 @@ COLUMNS = {
         ),
     ),
     "binary": lambda: level(pyarrow.array([b"none", None])),
+    "an extension type, such as periods of pandas": lambda: Fanout.from_ndjson(RECORDS).messages(
+        pandas.DataFrame(MESSAGES[:1]).assign(at=pandas.PeriodIndex(["2024-06"], freq="M"))
+    ),
     "an unknown column": lambda: users_of(id=["ann", "ben"], levle=["none", None]),
     "text that is not UTF-8": lambda: level(
         pyarrow.Array.from_buffers(
@@ -316,7 +333,8 @@ WORDS = {
     "a date": '^messages: "at" is of the type date32, .*; cast it to a timestamp with a time zone',
     "a map for an object": '^users: "quietHours" is of the type map, .*; give a struct$',
     "binary": '^users: "level" is of the type binary, which cannot be read; cast it to text$',
-    "an unknown column": '^users:1: unknown field "levle"',
+    "an extension type, such as periods of pandas": '^messages: "at" is of the extension type pa',
+    "an unknown column": '^users: unknown column "levle"; did you mean "level"',
     "text that is not UTF-8": '^users:1: the text in the column "level" is not UTF-8$',
 }
 _, _, *COLUMN_ROWS = rows_of("column")
@@ -419,7 +437,9 @@ def test_relations_of_one_connection_are_read_one_after_the_other():
     assert Fanout.open(users=users, members=members).decide(MESSAGES[0]).pushes == ["ben"]
     connection = duckdb.connect()
     connection.execute("CREATE TABLE u AS SELECT 'ann' AS id, 'none' AS level")
-    connection.execute("CREATE TABLE m AS SELECT 'g' AS conversation, unnest(['ann', 'ben']) user")
+    connection.execute(
+        "CREATE TABLE m AS SELECT 'g' AS conversation, unnest(['ann', 'ben']) AS user"
+    )
     for _ in range(2):
         fanout = Fanout.open(users=connection.table("u"), members=connection.table("m"))
         assert fanout.decide(MESSAGES[0]).pushes == ["ben"]
@@ -558,10 +578,104 @@ def test_int96_of_parquet_is_in_utc(tmp_path):
     table = arrow([{"id": "m", "conversation": "g"}]).append_column("at", naive("ns"))
     path = tmp_path / "m.parquet"
     pyarrow.parquet.write_table(table, path, use_deprecated_int96_timestamps=True)
-    assert Fanout.from_ndjson(RECORDS).messages(path)[0].at == NOON
+    for source in (path, [path], pyarrow.parquet.ParquetFile(path), open(path, "rb")):
+        assert Fanout.from_ndjson(RECORDS).messages(source)[0].at == NOON
     pyarrow.parquet.write_table(table, path)
     with pytest.raises(Error, match='m.parquet: the timestamps of "at" have no time zone'):
         Fanout.from_ndjson(RECORDS).messages(path)
+
+
+def test_errors_name_what_was_given(tmp_path):
+    fanout = Fanout.from_ndjson(RECORDS)
+    no_room = pandas.DataFrame(MESSAGES).assign(conversation=["g", None])
+    loud = pandas.DataFrame({"kind": "user", "id": ["a", "b"], "level": ["all", "loud"]})
+    good = written(tmp_path / "good.ndjson", lines(RECORDS[1:]))
+    bad = written(tmp_path / "bad.ndjson", lines([*RECORDS[1:], {"kind": "user"}]))
+    open_fanout = Fanout.from_ndjson([{"kind": "app", "rules": "open"}])
+    for call, words in [
+        (lambda: fanout.messages(no_room), '^messages:2: the field "conversation" is missing'),
+        (lambda: replay(fanout, no_room), '^messages:2: the field "conversation" is missing'),
+        (lambda: fanout.evaluate(no_room), '^messages:2: the field "conversation" is missing'),
+        (lambda: fanout.update(loud), '^changes:2: "level" cannot be "loud"'),
+        (lambda: Fanout.from_ndjson(loud), '^settings:2: "level" cannot be "loud"'),
+        (lambda: Fanout.open(loud), '^settings:2: "level" cannot be "loud"'),
+        (lambda: fanout.update([good, bad]), 'bad.ndjson:5: the field "id" is missing'),
+        (lambda: fanout.update(loud.rename(columns={"level": "lvl"})), '^changes: unknown column'),
+        (lambda: open_fanout.set_presence(pandas.DataFrame({"user": ["a"], "state": ["asleep"]})),
+         "^heartbeats:1: "),
+        (lambda: fanout.messages(pandas.DataFrame(MESSAGES).rename(columns={"at": "room"})),
+         '^messages: unknown column "room"'),
+        (lambda: fanout.messages(pandas.DataFrame(MESSAGES).assign(id=["a", 7])),
+         '^messages: "id" has values of several types, int and str'),
+        *[(lambda: fanout.messages(polars.DataFrame(MESSAGES).cast({"at": polars.Int128})),
+           "^messages: .* Int128, .*; cast it to Int64")
+          for name in dir(polars) if name == "Int128"],
+        (lambda: fanout.messages([arrow(MESSAGES), arrow(MESSAGES).cast(BINARY)]),
+         '^messages: batch 2: "sender" is of the type binary'),
+        (lambda: fanout.messages(str(tmp_path / "*.csv")), "patterns are not expanded; .*glob"),
+        (lambda: fanout.messages("s3://bucket/m.parquet"), "is an address, .*pyarrow.dataset"),
+    ]:  # fmt: skip
+        with pytest.raises(Error, match=words):
+            call()
+    for call, words in [
+        (lambda: fanout.messages([arrow(MESSAGES), MESSAGES[0]]), "batch 2 is no table but a dict"),
+        (lambda: fanout.messages(duckdb.connect().execute("SELECT 1")), "give con.sql"),
+        (lambda: fanout.update([str(good)]), "must be a pathlib.Path here"),
+        (lambda: Fanout.open([good, parquet_of(tmp_path / "a.pq", USERS)]), "is no table, but"),
+    ]:
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_frames_of_versions_before_the_lowest_are_refused(monkeypatch):
+    monkeypatch.setattr(polars, "__version__", "1.9.0")
+    with pytest.raises(ImportError, match="users: this is of polars 1.9.0, but 1.10 or later"):
+        Fanout.open(users=polars.DataFrame(USERS))
+
+
+BINARY = arrow(MESSAGES).schema.set(3, pyarrow.field("sender", pyarrow.binary()))
+
+
+def test_frames_of_pandas_as_they_are():
+    """Ids that are floats as one is missing, an index that is a column, sets and columns of ids."""
+    fanout = Fanout.open(members=[{"conversation": "g", "user": user} for user in (7, 8)])
+    frame = pandas.DataFrame(MESSAGES).assign(sender=[7.0, None], sentAt=[float(NOON), None])
+    assert fanout.decide_batch(frame).pushes.tolist() == [1, 2]
+    assert fanout.decide_batch(frame.to_dict("records")).pushes.tolist() == [1, 2]
+    assert fanout.decide_batch(frame.set_index("id", drop=False)).pushes.tolist() == [1, 2]
+    assert fanout.decide_batch(frame.set_index("id")).pushes.tolist() == [1, 2]
+    for sender in (7.5, float(2**53)):
+        for source in (frame.assign(sender=sender), frame.assign(sender=sender).to_dict("records")):
+            with pytest.raises(Error, match='"sender" must be a string'):
+                fanout.messages(source)
+    fanout.update([{"kind": "user", "id": str(user), "level": "mention"} for user in (7, 8)])
+    for mentions in ({7}, frozenset("7"), polars.Series(["7"]), pandas.Series([7]), [7.0]):
+        assert fanout.decide({**MESSAGES[0], "mentions": mentions}).pushes == ["7"]
+
+
+def test_a_folder_is_read_as_spark_reads_it(tmp_path):
+    fanout = Fanout.from_ndjson(RECORDS)
+    out = folder_of(tmp_path / "out", MESSAGES)
+    for hidden in ("_temporary/0/task", ".hidden", "_x"):
+        (out / hidden).mkdir(parents=True)
+        parquet_of(out / hidden / "part-0.parquet", MESSAGES)
+    assert [info.id for info in fanout.messages(out)] == ["m1", "m2"]
+    # A field that folders are named by is a column; what is no field is none.
+    rooms = tmp_path / "rooms"
+    for number, room in enumerate(("g", "a%2Fb", "__HIVE_DEFAULT_PARTITION__")):
+        part = rooms / "day=1" / f"conversation={room}"
+        part.mkdir(parents=True)
+        rows = [{"id": str(number), "at": NOON}]
+        parquet_of(part / "p.parquet", rows if number < 2 else [{**rows[0], "conversation": "h"}])
+    found = [(info.id, info.conversation) for info in fanout.messages(rooms)]
+    assert sorted(found) == [("0", "g"), ("1", "a/b"), ("2", "h")]
+    (rooms / "metadata").mkdir()
+    written(rooms / "metadata" / "v1.metadata.json", "{}")
+    with pytest.raises(Error, match="rooms: is a table of Iceberg, .*pyiceberg"):
+        fanout.messages(rooms)
+    (out / "_delta_log").mkdir()
+    with pytest.raises(Error, match="out: is a table of Delta, .*deltalake.DeltaTable"):
+        fanout.messages(out)
 
 
 def test_words_for_what_is_refused(tmp_path):

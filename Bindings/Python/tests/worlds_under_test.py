@@ -9,6 +9,10 @@ from types import ModuleType
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 ORACLE = os.path.join(ROOT, "Tests", "Oracle")
+# The push-fanout to compare with: make program builds it. Without it tests fail, and say its path.
+COMMAND = os.environ.get("PUSH_FANOUT_COMMAND") or os.path.join(
+    ROOT, ".build", "release", "push-fanout"
+)
 
 NOON = 1717387200000
 NIGHT = 1717426800000  # 23:00 in Shanghai

@@ -316,7 +316,7 @@ import Testing
         outcome([("id", .utf8)], [good, [[.text("u2")], [.null]]]),
         outcome([("id", .utf8), ("id", .utf8)], [[[.text("u1"), .text("u2")]]]),
         outcome([("id", .utf8), ("kind", .utf8)], [[[.text("u1"), .text("user")]]]),
-        outcome([("id", .integer("f"))], [[[.number(0)]]]),
+        outcome([("id", .integer("f"))], [[[.number(4 << 24 - 4)], [.number(4 << 24)]]]),
         outcome([("id", .integer("w:4"))], [good]),
         outcome([("id", .utf8), ("level", .integer("l"))], [[[.text("u1"), .number(1)]]]),
         outcome([("id", .utf8), ("mutedUntil", .utf8)], [[[.text("u1"), .text("today")]]]),
@@ -324,7 +324,7 @@ import Testing
       ] == [
         "users: the disk is on fire", "users: the disk is on fire",
         "users:3: the field \"id\" is missing", "users:1: the key \"id\" is repeated in one object",
-        "users:1: the key \"kind\" is repeated in one object", "users:1: \"id\" must be a string",
+        "users:1: the key \"kind\" is repeated in one object", "users:2: \"id\" must be a string",
         "users.id: a column of the type \"w:4\" cannot be read; it must be text, integers, bool, "
           + "a timestamp, a struct or a list",
         "users:1: the level 1 of \"level\" belongs to rongcloud, but the rules are easemob",

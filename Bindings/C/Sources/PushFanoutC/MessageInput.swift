@@ -214,6 +214,21 @@ func pf_swift_messages_read_arrow_watched(
 }
 
 @c @implementation
+func pf_swift_messages_join(
+  _ engine: OpaquePointer?, _ parts: UnsafePointer<OpaquePointer?>?, _ count: Int,
+  _ messages: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let messages = try unsafe result(messages)
+    var all: [Message] = []
+    for index in 0..<count {
+      all += try unsafe MessagesObject.at(parts?[index] ?? nil, of: engine).messages
+    }
+    unsafe messages.pointee = try MessagesObject(all).handle(PF_KIND_messages, of: engine)
+  }
+}
+
+@c @implementation
 func pf_swift_messages_count(_ messages: OpaquePointer?) -> Int {
   unsafe MessagesObject.at(messages).messages.count
 }

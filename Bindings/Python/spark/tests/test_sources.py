@@ -111,6 +111,32 @@ def test_frames_and_paths_are_tables(spark, tmp_path):
     assert prepare(users, None, path=tmp_path / "users", shards=1).summary["members"] == 0
 
 
+def test_parts_of_other_schemas_lose_nothing(spark, tmp_path):
+    """Files of a folder, and batches of a reader, of which the first has no senders."""
+    shards = prepare(None, spark.createDataFrame(MEMBERS), path=tmp_path / "shards", shards=2)
+    rows = [{"id": "m1", "conversation": "g", "at": AT},
+            {"sender": "ann", "at": AT, "conversation": "g", "id": "m2"}]  # fmt: skip
+    expected = found_counts(decide(spark.createDataFrame(rows[1:]), shards))
+    assert [counts[2] for counts in expected] == [1]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number, row in enumerate([rows[0], rows[1]]):
+        parquet(folder / f"part-{number}.parquet", [row])
+    batches = [pyarrow.RecordBatch.from_pylist([row]) for row in rows]
+    reader = pyarrow.RecordBatchReader.from_batches(batches[0].schema, iter(batches))
+    for given in (folder, reader):
+        found = found_counts(decide(given, shards))
+        assert [counts[0] for counts in found] == ["m1", "m2"] and found[1:] == expected
+    lines = tmp_path / "lines"
+    lines.mkdir()
+    for name in ("a.ndjson", "_b.ndjson", ".c.ndjson"):
+        (lines / name).write_text('{"id":"m1","conversation":"g","at":0}\n')
+    assert decide(lines, shards).count() == 1
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(Error, match='folder: is a table of Delta, .*format."delta"'):
+        decide(folder, shards)
+
+
 class Connect:
     """What a session of Spark Connect gives."""
 

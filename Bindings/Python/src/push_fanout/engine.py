@@ -25,7 +25,7 @@ from .records import (
     milliseconds,
     zone_named,
 )
-from .sources import Path, Source, given, given_text, lines_of, read_bytes
+from .sources import Path, Source, given, given_text, lines_of, naming, read_bytes
 from .state import EngineState
 
 Progress = Callable[[int, int], object] | None
@@ -101,8 +101,9 @@ class Fanout(EngineState):
         """Opens an engine for settings, a snapshot or a store.
 
         Settings, users and members are each the path of a file (NDJSON, CSV, packed or not,
-        Parquet, Feather) or of a folder of Parquet files, bytes of NDJSON, dictionaries, or a
-        table: whatever gives an Arrow stream, such as frames of pyarrow, polars, pandas and DuckDB.
+        Parquet, Feather) or of a folder of Parquet files, or a list of paths, bytes of NDJSON,
+        dictionaries, or a table or several: whatever gives an Arrow stream, such as frames of
+        pyarrow, polars, pandas and DuckDB.
         docs/python.md has a table of them; docs/formats.md says which fields there are, and the
         columns of a table have their names.
 
@@ -150,9 +151,9 @@ class Fanout(EngineState):
             engine = _native.open_store(library, os.fsencode(store), _ACCESS[access], *options)
         else:
             found = {name: given(source, name, zone) for name, source in sources.items()}
-            if all(source.path is not None for source in found.values()):
+            if all(source.paths is not None for source in found.values()):
                 paths = tuple(
-                    [os.fsencode(found[name].path or "")] if name in found else []
+                    [os.fsencode(path) for path in found[name].paths or ()] if name in found else []
                     for name in ("settings", "users", "members")
                 )
                 engine = _native.open_files(paths, *options, progress)
@@ -187,8 +188,10 @@ class Fanout(EngineState):
         1
         """
         options, zone = engine_options(threads, unknown_zones), zone_named(time_zone)
-        data = lines_of(given_text(settings, "settings", zone), zone)
-        return cls._of(_native.open_bytes(data, *options, progress))
+        found = given_text(settings, "settings", zone)
+        data = lines_of(found, zone)
+        with naming(found, "settings.ndjson"):
+            return cls._of(_native.open_bytes(data, *options, progress))
 
     def reopen(self) -> Fanout:
         """Opens the same files, snapshot or store again, as they are now, also in a child of a
@@ -236,7 +239,7 @@ class Fanout(EngineState):
         rows are no messages; a file of 0 bytes is an error.
 
         Args:
-            source: the messages.
+            source: the messages; of several files, those of one behind those of the other.
             time_zone: what timestamps and datetimes without a time zone are in; None to refuse
                 them.
             progress: called about every 50 ms with how many messages were read, and 0.
@@ -254,11 +257,14 @@ class Fanout(EngineState):
                 return Messages(engine.messages_read_arrow(found.table.stream(), progress))
             except Error as error:
                 found.table.raise_error()
-                text = str(error).removeprefix("messages")
-                raise Error(f"{found.name}{text}", error.status) from None
-        if found.path is not None:
-            data, path = read_bytes(found.path), os.fsencode(found.path)
-            return Messages(engine.messages_read(data, path, progress))
+                text = found.name + str(error).removeprefix("messages")
+                raise Error(found.table.named(text), error.status) from None
+        if found.paths is not None:
+            files = [
+                engine.messages_read(read_bytes(path), os.fsencode(path), progress)
+                for path in found.paths
+            ]
+            return Messages(files[0] if len(files) == 1 else engine.messages_join(files))
         return Messages(engine.messages_read(lines_of(found, zone), None, progress))
 
     def _messages(self, source: Source | Messages) -> Messages:
@@ -347,8 +353,10 @@ class Fanout(EngineState):
         engine, zone = self._opened(), zone_named(time_zone)
         if isinstance(messages, Messages):
             raise TypeError("messages that were read cannot be evaluated; give what they are of")
-        lines = lines_of(given_text(messages, "messages", zone), zone)
-        text, stamp = engine.evaluate(lines, format.encode(), devices, progress)
+        found = given_text(messages, "messages", zone)
+        lines = lines_of(found, zone)
+        with naming(found, "messages.ndjson"):
+            text, stamp = engine.evaluate(lines, format.encode(), devices, progress)
         evaluated = Evaluated(text)
         evaluated.stamp = Stamp(*stamp)
         return evaluated

@@ -12,7 +12,7 @@ from . import _native
 from .arrow import Table
 from .errors import Error
 from .records import json_line, records_of
-from .sources import Given, is_path, read_settings
+from .sources import Given, are_paths, paths_of, read_settings
 
 GIVEN_TWICE = "{} are given twice: in the table of settings, and by themselves"
 
@@ -80,10 +80,11 @@ class Settings:
             def add_table(kind: str, table: Any, name: str, before: int) -> None:
                 self._add_table(kind, Table(table, name, zone), before)
 
-            table = source.table.table()
-            parquet.split_settings(table, source.name, self._lines.add, add_table)
-        elif source.path is not None:
-            self._lines.add(read_settings(source.path), source.name)
+            tables = list(source.table.tables())
+            parquet.split_settings(tables, source.name, self._lines.add, add_table)
+        elif source.paths is not None:
+            for path in source.paths:
+                self._lines.add(read_settings(path), path)
         elif source.data is not None:
             self._lines.add(source.data, "settings.ndjson")
         else:
@@ -92,7 +93,7 @@ class Settings:
     def _add(self, kind: str, source: Given) -> None:
         if source.table is not None:
             self._add_table(kind, source.table, 0)
-        elif source.path is not None:
+        elif source.paths is not None:
             raise TypeError(f"{kind} cannot be a CSV file when others are no files")
         elif kind in self._tables:
             raise TypeError(GIVEN_TWICE.format(kind))
@@ -125,10 +126,12 @@ class Settings:
         # Without a row, where it is the stream, or one of its columns.
         found = re.match(r"(users|members)(\.[^:]*)?:(?:(\d+):)? ", text)
         if found:
-            name = f"{self._tables[found[1]].name}{found[2] or ''}"
+            table = self._tables[found[1]]
+            name = f"{table.name}{found[2] or ''}"
             if found[3] is None:
                 return f"{name}: {text[found.end() :]}"
-            return f"{name}:{int(found[3]) + self._before[found[1]]}: {text[found.end() :]}"
+            row = int(found[3]) + self._before[found[1]]
+            return table.named(f"{name}:{row}: {text[found.end() :]}")
         return self._lines.named(text)
 
 
@@ -139,7 +142,7 @@ def _has_records(source: Given | None) -> bool:
 def _user_lines(table: Table) -> bytes:
     from .parquet import table_lines
 
-    return table_lines(table.table(), "user")
+    return b"".join(table_lines(part, "user") for part in table.tables())
 
 
 def check_parts(sources: dict[str, Given]) -> None:
@@ -152,9 +155,14 @@ def check_parts(sources: dict[str, Given]) -> None:
 
 def origin_of(sources: dict[str, Any], **options: Any) -> dict[str, Any] | None:
     """The arguments that open the same files from any folder; None if some are no files."""
-    if not all(map(is_path, sources.values())):
+    if not all(map(are_paths, sources.values())):
         return None
-    paths = {name: os.path.abspath(os.fspath(path)) for name, path in sources.items()}
+    paths: dict[str, Any] = {
+        name: [*map(os.path.abspath, paths_of(source))]
+        if isinstance(source, (list, tuple))
+        else os.path.abspath(os.fspath(source))
+        for name, source in sources.items()
+    }
     return {**paths, **options}
 
 

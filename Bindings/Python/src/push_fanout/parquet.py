@@ -25,24 +25,31 @@ GROUP_BYTES = 1 << 27
 
 
 def split_settings(
-    table: Any,
+    tables: list[Any],
     name: str,
     add_lines: Callable[[bytes, str, int], None],
     add_table: Callable[[str, Any, str, int], None],
 ) -> None:
-    """Splits a pyarrow.Table of settings, whose column ``kind`` says what each row is, so that no
+    """Splits pyarrow.Tables of settings, whose column ``kind`` says what each row is, so that no
     user gets another place in the order: into lines, a table of users and one of members.
 
     A table that has its users before its members, and other records before both, is not written as
-    lines; any other is.
+    lines; any other is, and so are tables of different schemas.
     """
     import numpy as np
 
     pa = pyarrow_module()
-    if "kind" not in table.column_names:
-        if table.num_rows == 0:
-            return
-        raise Error(f'{name}: there is no column "kind", which says what each row is', "PF_INVALID")
+    tables = [table for table in tables if table.num_rows > 0]
+    for table in tables:
+        if "kind" not in table.column_names:
+            words = f'{name}: there is no column "kind", which says what each row is'
+            raise Error(words, "PF_INVALID")
+    if not tables:
+        return
+    if any(table.schema != tables[0].schema for table in tables):
+        add_lines(b"".join(map(table_lines, tables)), name, 0)
+        return
+    table = pa.concat_tables(tables)
     try:
         texts = pa.compute.cast(table["kind"], pa.string())
     except pa.ArrowNotImplementedError:  # Views, before pyarrow 17.

@@ -20,6 +20,8 @@ ID_FIELDS = frozenset(
      "replyToUser", "importantSenders", "blockedSenders"]
 )  # fmt: skip
 """The fields that are ids, or lists of ids."""
+INSTANT_FIELDS = frozenset(["at", "sentAt", "mutedUntil", "since", "seenAt", "ts"])
+"""The fields that are instants."""
 NO_ZONE = (
     'has no time zone, so that nothing says which instant it is: give it one, or time_zone="UTC", '
     "or whichever it is in"
@@ -149,9 +151,12 @@ def _plain(value: Any, zone: tzinfo | None) -> object:
         return int(value)
     if isinstance(value, Mapping):
         return dict(value)
-    to_list: Any = getattr(value, "tolist", None)
-    if to_list is not None:  # An array; a number of NumPy that is no integer.
+    # An array, a column of a frame; a number of NumPy that is no integer.
+    to_list: Any = getattr(value, "tolist", None) or getattr(value, "to_list", None)
+    if to_list is not None:
         return to_list()
+    if isinstance(value, (set, frozenset)):
+        return list(value)
     raise TypeError(f"a record cannot have a value of type {type(value).__name__}")
 
 
@@ -176,12 +181,16 @@ def _id_text(value: Any) -> Any:
     """Integers as texts, alone or in a list; anything else as it is."""
     if isinstance(value, str):
         return value
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
+    to_list = getattr(value, "tolist", None) or getattr(value, "to_list", None)
+    if to_list is not None:
+        value = to_list()
+    if isinstance(value, (list, tuple, set, frozenset)):
         return [_id_text(part) for part in value]
     if hasattr(value, "__index__") and not is_bool(value):
         return str(value.__index__())
+    # A larger one was rounded, perhaps, and is another's id then.
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
     return value
 
 
@@ -192,6 +201,8 @@ def json_line(record: Record, zone: tzinfo | None = None) -> bytes:
     '{"kind":"user","id":"ü"}\\n'
     >>> json_line({"id": 7, "mentions": [8, "9"]})
     b'{"id":"7","mentions":["8","9"]}\\n'
+    >>> json_line({"id": 7.0, "at": 5.0})
+    b'{"id":"7","at":5}\\n'
     """
     if not isinstance(record, dict):
         if not isinstance(record, Mapping):
@@ -200,6 +211,10 @@ def json_line(record: Record, zone: tzinfo | None = None) -> bytes:
     for name in ID_FIELDS.intersection(record):
         if type(record[name]) is not str:
             record = {**record, name: _id_text(record[name])}
+    for name in INSTANT_FIELDS.intersection(record):
+        # What a frame with gaps has for integers.
+        if isinstance(record[name], float) and record[name].is_integer():
+            record = {**record, name: int(record[name])}
     encoder = _encoder(zone)
     try:
         text = encoder.encode(record)

@@ -18,13 +18,11 @@ from .engine import Fanout, Progress
 from .errors import Error
 from .messages import Messages
 from .records import Id, Instant, encoded, milliseconds, ndjson, records_of, zone_named
-from .sources import Given, Path, Source, given, is_path, lines_of
+from .sources import Given, Path, Source, are_paths, given, lines_of, paths_of
 
 if TYPE_CHECKING:
     import pyarrow
 
-Traffic = Union[Source, Iterable[Path]]
-"""A source, or the paths of several files, which are merged by time."""
 When = Union[Instant, str]
 """An instant: milliseconds since 1970, a datetime, or a text as on the command line, such as
 ``"2024-06-03"``."""
@@ -323,23 +321,25 @@ _Reader = Callable[[Given, Union[tzinfo, None]], bytes]
 
 
 def _files(
-    source: Traffic | None, name: str, zone: tzinfo | None, read: _Reader
+    source: Source | None, name: str, zone: tzinfo | None, read: _Reader
 ) -> tuple[_File, ...]:
     """The files of a source: those that are named, or what is read of it."""
     if source is None:
         return ()
     if isinstance(source, Messages):
         raise TypeError("messages that were read cannot be replayed; give what they are of")
-    if isinstance(source, (list, tuple)) and source and all(map(is_path, source)):
-        return tuple(file for path in source for file in _files(path, name, zone, read))
+    if isinstance(source, (list, tuple)) and are_paths(source):
+        return tuple(file for path in paths_of(source) for file in _files(path, name, zone, read))
     found = given(source, name.split(".")[0], zone)
-    if found.path is not None:
-        return ((os.fsencode(found.path), None),)
-    return ((name.encode(), read(found, zone)),)
+    if found.paths is not None:
+        return tuple((os.fsencode(path), None) for path in found.paths)
+    # Rows of a table have its name; that of CSV says what the lines are.
+    is_named = found.table is not None and not name.endswith(".csv")
+    return ((os.fsencode(found.name if is_named else name), read(found, zone)),)
 
 
 def _presence_files(
-    source: Traffic | None, fanout: Fanout, zone: tzinfo | None
+    source: Source | None, fanout: Fanout, zone: tzinfo | None
 ) -> tuple[_File, ...]:
     """Presence of users, or heartbeats of devices under rules that have these."""
     if fanout.rules == "open":
@@ -353,7 +353,7 @@ def _presence(source: Given, zone: tzinfo | None) -> bytes:
         return source.data
     records: Any = source.records
     if source.table is not None:
-        records = pyarrow_module("presence").table(source.table.table()).to_pylist()
+        records = [row for table in source.table.tables() for row in table.to_pylist()]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_PRESENCE)
@@ -388,10 +388,10 @@ def _engine(fanout: object) -> _native.Engine:
 
 def replay(
     fanout: Fanout,
-    messages: Traffic,
+    messages: Source,
     *,
-    presence: Traffic | None = None,
-    changes: Traffic | None = None,
+    presence: Source | None = None,
+    changes: Source | None = None,
     hold: bool = False,
     held: Path | None = None,
     per_person: bool = False,
@@ -475,11 +475,11 @@ def replay(
 
 def compare(
     fanout: Fanout,
-    messages: Traffic,
+    messages: Source,
     b: Iterable[Path] | Path,
     *,
     a: Iterable[Path] | Path | None = None,
-    presence: Traffic | None = None,
+    presence: Source | None = None,
     name_a: str | None = None,
     name_b: str | None = None,
     people: Path | None = None,

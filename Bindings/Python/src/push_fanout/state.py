@@ -13,7 +13,7 @@ from .decision import Stamp
 from .display import html_table
 from .errors import Error, UnknownTimeZoneWarning
 from .records import Id, Instant, checked_integer, encoded, milliseconds, zone_named
-from .sources import Path, Source, given_text, lines_of
+from .sources import Path, Source, given_text, lines_of, naming
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,7 +73,10 @@ class EngineState:
         {'none/levelNone/app': 1}
         """
         engine, zone = self._opened(), zone_named(time_zone)
-        return engine.update(lines_of(given_text(changes, "changes", zone), zone), _now(now))
+        found = given_text(changes, "changes", zone)
+        lines = lines_of(found, zone)
+        with naming(found, "settings.ndjson"):
+            return engine.update(lines, _now(now))
 
     def set_presence(self, heartbeats: Source, *, time_zone: str | None = None) -> int:
         """Notes what devices say of themselves, under open rules (O-30), over the state and
@@ -99,7 +102,10 @@ class EngineState:
         {'none/online': 1}
         """
         engine, zone = self._opened(), zone_named(time_zone)
-        return engine.set_presence(lines_of(given_text(heartbeats, "heartbeats", zone), zone))
+        found = given_text(heartbeats, "heartbeats", zone)
+        lines = lines_of(found, zone)
+        with naming(found, "presence.ndjson"):
+            return engine.set_presence(lines)
 
     def remove_member(self, user: Id, conversation: Id, *, now: Instant | None = None) -> None:
         """Ends a membership."""

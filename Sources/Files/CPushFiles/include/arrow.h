@@ -49,4 +49,7 @@ struct ArrowArrayStream {
 };
 #endif
 
+/* Of this project: what get_next gives instead of a batch when the schema has changed. */
+#define PF_ARROW_NEW_SCHEMA 0x7066
+
 #endif

@@ -53,6 +53,10 @@ struct ArrowColumn: Sendable {
     }
     let holdsIDs = holdsIDs || depth == 1 && ids.contains(name)
     let path = depth == 0 ? path : "\(path).\(name)"
+    // What a value means, only those know who made the type: a period of pandas is an integer.
+    if !["u", "U", "vu"].contains(format), unsafe Self.isExtension(schema.metadata) {
+      throw problem("a column of an extension type cannot be read; cast it", at: path)
+    }
     var children: [ArrowColumn] = []
     if unsafe schema.n_children > 0 {
       guard unsafe schema.n_children <= 10_000, let list = unsafe schema.children else {
@@ -81,6 +85,27 @@ struct ArrowColumn: Sendable {
     quotedName = text
     let kind = try Self.kind(format, children, path)
     self.kind = dictionary.map { .dictionary(kind, $0) } ?? kind
+  }
+
+  /// Whether metadata name an extension type: pairs of a key and a value behind their number, each
+  /// behind its length.
+  private static func isExtension(_ metadata: UnsafePointer<CChar>?) -> Bool {
+    guard let metadata = unsafe metadata else { return false }
+    let key = "ARROW:extension:name"
+    var place = unsafe UnsafeRawPointer(metadata)
+    let count = unsafe place.loadUnaligned(as: Int32.self)
+    unsafe place += 4
+    for part in 0..<2 * Int(max(0, count)) {
+      let size = unsafe Int(max(0, place.loadUnaligned(as: Int32.self)))
+      unsafe place += 4
+      if unsafe part % 2 == 0
+        && UnsafeRawBufferPointer(start: place, count: size).elementsEqual(key.utf8)
+      {
+        return true
+      }
+      unsafe place += size
+    }
+    return false
   }
 
   private static func kind(

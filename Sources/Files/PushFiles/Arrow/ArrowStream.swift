@@ -6,7 +6,10 @@ internal import CPushFiles
 /// in any order. Text is utf8, large_utf8, utf8_view or a dictionary of these; instants are integers
 /// or timestamps of any unit with a time zone; objects and lists are structs and lists. A null is an
 /// absent field; a row that is null as a whole is refused. An id may be an integer, which is the same
-/// as the text of its decimal digits.
+/// as the text of its decimal digits; so may one that is a float, up to those that may be rounded.
+///
+/// A stream whose `get_next` gives `PF_ARROW_NEW_SCHEMA` is asked for its schema again: the batches
+/// that follow are read by that one.
 ///
 /// Rows are checked as lines of NDJSON are, with the same problems; the line of a problem is the
 /// row, from 1.
@@ -98,9 +101,14 @@ internal import CPushFiles
 
   /// The next rows, to be released by the thread that asks; nil at the end.
   func next() throws(FileProblem) -> ArrowRows? {
-    let column = try schema()
-    var array = unsafe ArrowArray()
-    try unsafe check(stream.pointee.get_next(stream, &array))
+    var (column, array) = unsafe (try schema(), ArrowArray())
+    var code = unsafe stream.pointee.get_next(stream, &array)
+    while code == PF_ARROW_NEW_SCHEMA {
+      self.column = nil
+      column = try schema()
+      code = unsafe stream.pointee.get_next(stream, &array)
+    }
+    try check(code)
     guard unsafe array.release != nil else { return nil }
     let batch: ArrowRows
     do throws(FileProblem.Problem) {

@@ -4,7 +4,8 @@ internal import PushModel
 /// The values of a column in a batch.
 ///
 /// SAFETY: read while the batch is not released. Whether buffers are as large as offsets say cannot
-/// be known; pointers that are missing, negative numbers and offsets that descend are errors.
+/// be known; pointers that are missing, negative numbers, offsets that descend, and an array that
+/// is not built as its type is are errors.
 @safe struct ArrowValues: @unchecked Sendable {
   let length: Int
   private(set) var children: [ArrowValues] = []
@@ -22,41 +23,60 @@ internal import PushModel
     holdsIDs = column.holdsIDs
     guard unsafe array.length >= 0, unsafe array.offset >= 0, unsafe array.length <= 1 << 48,
       unsafe array.offset <= 1 << 48
-    else { throw .arrow("the column \"\(column.name)\" has a negative length or offset") }
+    else { throw Self.problem(column, "has a negative length or offset") }
     length = unsafe Int(array.length)
     let needed = Self.bufferCount(column.kind)
-    guard unsafe array.n_buffers >= Int64(needed), unsafe needed == 0 || array.buffers != nil else {
-      throw .arrow("the column \"\(column.name)\" lacks buffers")
-    }
+    // Views have any number of buffers of characters, and nulls one in polars.
+    let most: Int64 =
+      switch column.kind {
+      case .views: .max
+      case .null: 1
+      default: Int64(needed)
+      }
+    guard unsafe Int64(needed)...most ~= array.n_buffers,
+      unsafe needed == 0 || array.buffers != nil
+    else { throw Self.problem(column, "has other buffers than its type") }
     cells = unsafe ArrowCells(array, column.kind, bufferCount: needed)
     if needed > 1, length > 0, unsafe cells.first == nil {
-      throw .arrow("the column \"\(column.name)\" lacks buffers")
+      throw Self.problem(column, "lacks buffers")
     }
+    guard unsafe array.null_count <= array.length, unsafe array.null_count <= 0 || cells.hasNulls
+    else { throw Self.problem(column, "has more nulls than it can have") }
+    var columns: [ArrowColumn] = []
     switch column.kind {
-    case .object(let columns): try unsafe readChildren(array, columns)
-    case .list(let column, _): try unsafe readChildren(array, [column])
+    case .object(let fields): columns = fields
+    case .list(let item, _): columns = [item]
     case .dictionary(_, let values):
       guard let dictionary = unsafe array.dictionary else {
-        throw .arrow("the column \"\(column.name)\" lacks its dictionary")
+        throw Self.problem(column, "lacks its dictionary")
       }
       children = [try unsafe ArrowValues(dictionary.pointee, values)]
     default: break
     }
+    if case .dictionary = kind {
+    } else if unsafe array.dictionary != nil {
+      throw Self.problem(column, "has a dictionary, but its type has none")
+    }
+    try unsafe readChildren(array, columns, of: column)
   }
 
-  private mutating func readChildren(_ array: ArrowArray, _ columns: [ArrowColumn])
-    throws(FileProblem.Problem)
-  {
-    guard unsafe array.n_children == Int64(columns.count),
-      unsafe columns.isEmpty || array.children != nil
-    else { throw .arrow("the column \"\(name)\" lacks children") }
+  private static func problem(_ column: ArrowColumn, _ what: String) -> FileProblem.Problem {
+    .arrow("the column \"\(column.name)\" \(what)")
+  }
+
+  private mutating func readChildren(
+    _ array: ArrowArray, _ columns: [ArrowColumn], of parent: ArrowColumn
+  ) throws(FileProblem.Problem) {
+    guard unsafe array.n_children == Int64(columns.count) else {
+      throw Self.problem(parent, "has other children than its type")
+    }
     for (index, column) in columns.enumerated() {
-      guard let child = unsafe array.children[index] else {
-        throw .arrow("the column \"\(name)\" lacks children")
+      guard let child = unsafe array.children?[index] else {
+        throw Self.problem(parent, "lacks children")
       }
       let values = try unsafe ArrowValues(child.pointee, column)
       if case .object = kind, values.length < length + offset {
-        throw .arrow("the column \"\(column.name)\" is shorter than its batch")
+        throw Self.problem(column, "is shorter than its batch")
       }
       children.append(values)
     }
@@ -66,7 +86,7 @@ internal import PushModel
     switch kind {
     case .null: 0
     case .object: 1
-    case .text: 3
+    case .text, .views: 3
     case .dictionary(let indices, _): bufferCount(indices)
     default: 2
     }
@@ -114,7 +134,9 @@ internal import PushModel
       let number =
         size == 4 ? Double(cells.load(Float.self, index)) : cells.load(Double.self, index)
       if let whole = Int64(exactly: number) {
-        text.append(contentsOf: "\(whole)".utf8)
+        // A larger one was rounded, perhaps, and is another's id then.
+        let isID = holdsIDs && whole.magnitude < (size == 4 ? 1 << 24 : 1 << 53)
+        text.append(contentsOf: (isID ? "\"\(whole)\"" : "\(whole)").utf8)
       } else {
         text.append(contentsOf: (number.isFinite ? "\(number)" : "\"\(number)\"").utf8)
       }

@@ -227,6 +227,10 @@ int pf_open_snapshot(
 
 struct ArrowArrayStream;
 
+/* What get_next of a stream may give instead of a batch: the schema has changed, and get_schema is
+** called again for that of the batches which follow. So tables of different schemas are one stream. */
+#define PF_ARROW_NEW_SCHEMA 0x7066
+
 /* Opens an engine for Arrow streams (the C stream interface, below).
 **
 ** A stream's columns are the fields of the records of settings.ndjson, by their names, in any order,
@@ -234,8 +238,9 @@ struct ArrowArrayStream;
 ** Types: utf8, large_utf8 or utf8_view; integers, bool, timestamps with a time zone (any unit);
 ** dictionaries of these; structs for objects and lists for arrays. A null is a field that is absent;
 ** a row that is null as a whole is refused, and so are timestamps without a time zone, as nothing
-** says which instants they are. An id may be an integer, which is the same id as the text of its
-** decimal digits.
+** says which instants they are, and extension types that are no text. An id may be an integer, or a
+** float that is one and cannot have been rounded: it is the same id as the text of the decimal digits.
+** A batch that is not built as the schema says is refused, as far as it can be seen.
 **
 ** settings    the bytes of a settings.ndjson with the app and conversations; NULL for none.
 ** users, members    NULL for none. Both are consumed and released, also when there is an error, by the
@@ -406,6 +411,12 @@ int pf_messages_read_watched(
 int pf_messages_read_arrow_watched(
   const pf_engine *engine, struct ArrowArrayStream *stream, const struct pf_watch *watch,
   pf_messages **messages, char **error);
+
+/* The messages of several that were read for an engine, one behind the other, such as those of several
+** files. The parts stay what they are, and may be freed. */
+int pf_messages_join(
+  const pf_engine *engine, const pf_messages *const *parts, size_t count, pf_messages **messages,
+  char **error);
 
 /* The number of messages; 0 for NULL. */
 size_t pf_messages_count(const pf_messages *messages);

@@ -91,6 +91,10 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
     (const pf_engine *engine, struct ArrowArrayStream *stream, const pf_watch *watch,              \
      pf_messages **messages, char **error),                                                        \
     (engine, stream, watch, messages, error), drop(stream))                                        \
+  X(engine, messages_join,                                                                         \
+    (const pf_engine *engine, const pf_messages *const *parts, size_t count,                       \
+     pf_messages **messages, char **error),                                                        \
+    (engine, parts, count, messages, error))                                                       \
   X(messages, messages_get,                                                                        \
     (const pf_messages *messages, size_t index, char **id, char **conversation, int64_t *at,       \
      char **error),                                                                                \

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Union
 
-from ..arrow import pyarrow_module, table_of
+from ..arrow import Parts, first_line, pyarrow_module, table_of
 from ..errors import Error
 from ..records import zone_named
 from .inputs import located, spark_module
@@ -60,13 +60,24 @@ def frame_of(source: Table, kind: str, spark: SparkSession | None = None) -> Dat
         frames = [read(session, part, kind) for part in source]
         union = functools.partial(DataFrame.unionByName, allowMissingColumns=True)
         return functools.reduce(union, [_placed(frame) for frame in frames])
-    table = table_of(source)
+    table = table_of(source, kind)
     if table is None:
         raise TypeError(
             f"{kind} must be a DataFrame of Spark or another library, or a path, not "
             f"{type(source).__name__}"
         )
-    return session.createDataFrame(pyarrow_module("a table").table(table))
+    pa = pyarrow_module("a table")
+    if not isinstance(table, Parts):
+        return session.createDataFrame(pa.table(table))
+    try:
+        parts = pa.concat_tables(
+            [pa.table(part) for _, part in table.tables], promote_options="permissive"
+        )
+    except pa.ArrowException as error:
+        raise Error(
+            f"{kind}: batches of different types: {first_line(error)}", "PF_INVALID"
+        ) from None
+    return session.createDataFrame(parts)
 
 
 def _placed(frame: DataFrame) -> DataFrame:

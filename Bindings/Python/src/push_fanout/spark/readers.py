@@ -54,10 +54,21 @@ def read(spark: SparkSession, path: str | os.PathLike[str], kind: str) -> DataFr
     if not storage.exists():
         raise Error(f"{os.fspath(path)}: there is no such file or folder", "PF_IO")
     names = [storage.path] if storage.path.endswith(ENDINGS) else []
+    inside = storage.names("") if storage.is_folder() else []
+    if "_delta_log" in inside or ".hoodie" in inside:
+        form = "delta" if "_delta_log" in inside else "hudi"
+        raise Error(
+            f"{os.fspath(path)}: is a table of {form.title()}, whose files may have rows of the "
+            f'past; give spark.read.format("{form}").load(...)',
+            "PF_INVALID",
+        )
     if not names and not storage.path.endswith(".parquet"):
-        names = [storage.place(name) for name in storage.names("") if name.endswith(ENDINGS)]
+        # As Spark does it, what has such names is no part of a folder.
+        shown = [name for name in inside if not name.startswith((".", "_"))]
+        names = [storage.place(name) for name in shown if name.endswith(ENDINGS)]
     if not names:
-        return spark.read.parquet(storage.path)
+        # By default Spark takes the columns of some file for those of all.
+        return spark.read.option("mergeSchema", "true").parquet(storage.path)
     for name in names:
         if ".csv" in os.path.basename(name):
             _header(name, kind)

@@ -133,6 +133,14 @@ class Storage:
         )
         return found
 
+    def is_folder(self) -> bool:
+        """Whether it is there, and a folder."""
+        import pyarrow.fs
+
+        kind = self._system.get_file_info(self._full("")).type
+        found: bool = kind == pyarrow.fs.FileType.Directory
+        return found
+
     def names(self, folder: str) -> list[str]:
         """The names in a folder, sorted; none if there is no folder."""
         import pyarrow.fs
