@@ -5,19 +5,32 @@ import Testing
 /// Goal: what differs between rule sets stands in their own files.
 @Suite struct RuleSetFileTests {
   /// Lines that compare a rule set, or switch over it, outside the rule sets' own files: those of a
-  /// folder named RuleSets, and those with a vendor's name.
+  /// folder named RuleSets, and those with a vendor's name. A property that only one rule set has,
+  /// which says nothing but its name, is a comparison too.
   static func comparisons(in text: String) -> [String] {
     let names = RuleSet.allCases.map(\.rawValue).joined(separator: "|")
     let patterns = [
       #"(==|!=)\s*(RuleSet)?\.(\#(names))\b"#, #"\.(\#(names))\s*(==|!=)"#,
       #"^\s*(if |guard )?case\b.*[ (,]\.(\#(names))\b.*[:=]"#,
+      #"\.numbersStates\b"#, #"contains\(\.classLevels\)"#,
     ]
+    // Most lines name none, which is quick to see.
+    let marks = RuleSet.allCases.map { ".\($0.rawValue)" } + [".numbersStates", ".classLevels"]
     return text.split(separator: "\n").map(String.init).filter { line in
-      // Most lines name none, which is quick to see.
-      RuleSet.allCases.contains { line.contains(".\($0.rawValue)") }
+      marks.contains { line.contains($0) }
         && patterns.contains { line.range(of: $0, options: .regularExpression) != nil }
     }
   }
+
+  /// So many comparisons with open rules stand outside their files. None may come in addition; who
+  /// removes one lowers the number.
+  private static let known = [
+    "ArrowPiece.swift": 1, "Decider+Tables.swift": 1, "Decider.swift": 1,
+    "Fanout+NextChange.swift": 1, "Generate.swift": 1, "MemberResolver.swift": 1,
+    "NextChange.swift": 1, "NotificationLevel.swift": 3, "OpenRows.swift": 1,
+    "SettingsCommand.swift": 1, "SettingsEncoder.swift": 2, "StoredKeys.swift": 1,
+    "WorkloadText.swift": 1, "Workload+People.swift": 1,
+  ]
 
   static func isOfRuleSets(_ file: URL) -> Bool {
     let name = file.lastPathComponent
@@ -27,18 +40,29 @@ import Testing
   }
 
   @Test func onlyTheirOwnFilesCompareRuleSets() throws {
-    var found: [String] = []
+    var found: [String: [String]] = [:]
     for file in try ArchitectureTests.files(under: "Sources") where !Self.isOfRuleSets(file) {
       let text = try String(contentsOf: file, encoding: .utf8)
-      found += Self.comparisons(in: text).map { "\(file.lastPathComponent): \($0)" }
+      found[file.lastPathComponent, default: []] += Self.comparisons(in: text)
     }
-    #expect(found == [], "ask a property of RuleSet, or move the code into a folder RuleSets")
+    for (file, lines) in found.filter({ $1.count != Self.known[$0] ?? 0 }).sorted(by: {
+      $0.key < $1.key
+    }) {
+      Issue.record(
+        """
+        \(file) compares rule sets \(lines.count) times, not \(Self.known[file] ?? 0); ask a \
+        property of RuleSet, or move the code into a folder RuleSets: \(lines)
+        """)
+    }
+    #expect(Set(Self.known.keys).subtracting(found.keys) == [], "files that are gone")
   }
 
   @Test(arguments: [
     ("if rules == .easemob {", true), ("a ? b != .rongcloud : c", true),
     ("    case .easemob: return 1", true), ("case (.local, .rongcloud):", true),
     ("if case .easemob = rules {", true), ("if RuleSet.easemob == rules {", true),
+    ("if app.rules.numbersStates {", true), ("a = rules.fields.contains(.classLevels)", true),
+    ("var classLevels: Self { Self(rawValue: 1) }", false), ("note(.classLevels, text)", false),
     ("let options = app.easemob", false), ("try rows.require(.easemob)", false),
     ("case .interval(let interval): DailyWindow(interval, app.easemob)", false),
   ])

@@ -26,6 +26,12 @@ def need(c, what):
         raise Bad(what)
 
 
+def number(text):
+    """A whole number is an integer however it is written, 1.0 or 1e3."""
+    v = float(text)
+    return int(v) if abs(v) <= 2 ** 53 and v == int(v) else v
+
+
 def is_int(v):
     return isinstance(v, int) and not isinstance(v, bool)
 
@@ -226,7 +232,7 @@ def parse_json(raw):
     except UnicodeDecodeError:
         raise Bad('not UTF-8')
     try:
-        v = json.loads(t, object_pairs_hook=pairs, parse_constant=noconst)
+        v = json.loads(t, object_pairs_hook=pairs, parse_constant=noconst, parse_float=number)
     except (ValueError, RecursionError) as e:
         raise Bad('not JSON: %s' % e)
     need(not surrogates(v), 'unpaired surrogate')

@@ -139,16 +139,16 @@ import Testing
     let body = ByteBuffer(string: "\(TestServer.message)\n\(TestServer.message)\n")
     let deciding = try Deciding(body, app, .counts, showsDevices: false)
     #expect(try deciding.decide(upTo: 1) == .enoughBytes)
-    let first = String(buffer: deciding.takeBytes())
+    let first = String(buffer: deciding.takeBytes(isLast: true))
     let line = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
     let operation = try SettingsOperation(JSONObject(Array(line.utf8)), .easemob)
     try await app.store.write(at: .zero) { write in _ = try operation.apply(to: &write) }
     #expect(try deciding.decide(upTo: .max) == .complete)
-    #expect(String(buffer: deciding.takeBytes()) == first)
+    #expect(String(buffer: deciding.takeBytes(isLast: true)) == first)
     // The next body is by what was written.
     let next = try Deciding(body, app, .counts, showsDevices: false)
     #expect(try next.decide(upTo: .max) == .complete)
-    let after = String(buffer: next.takeBytes())
+    let after = String(buffer: next.takeBytes(isLast: true))
     #expect(after.contains("levelNone") && !first.contains("levelNone"))
     #expect(next.settings != deciding.settings)
     try await app.store.close()
@@ -168,7 +168,7 @@ import Testing
       #expect(try parts.decide(upTo: .max, members: 3) == .tooManyMembers)
       #expect(parts.messageCount == 1)
       #expect(try parts.decide(upTo: .max) == .complete)
-      #expect(parts.takeBytes() == whole.takeBytes())
+      #expect(parts.takeBytes(isLast: true) == whole.takeBytes(isLast: true))
       #expect(parts.messageCount == 2)
     }
     try await app.store.close()

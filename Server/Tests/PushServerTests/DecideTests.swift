@@ -80,6 +80,62 @@ import Testing
     try await server.stop()
   }
 
+  /// Goal: a client that sends JSON and parses JSON, as those that are generated, needs no lines.
+  @Test func `Decisions are a JSON array where that is asked for, or one message came as JSON`()
+    async throws
+  {
+    let members = (0..<3000).map {
+      #"{"kind":"member","conversation":"big","user":"a-user-with-a-name-\#($0)"}"#
+    }
+    let server = try await TestServer.start(
+      settings: ([TestServer.settings] + members).joined(separator: "\n"))
+    let json = ["Content-Type": "application/json"]
+    func expect(
+      _ path: String, _ body: String, _ type: [String: String], accept: String?, isArray: Bool,
+      _ line: Int = #line
+    ) async throws {
+      let lines = try await server.post("/v1/decide\(path)", body, Self.ndjson).text
+      let fields = type.merging(accept.map { ["Accept": $0] } ?? [:]) { $1 }
+      let found = try await server.post("/v1/decide\(path)", body, fields)
+      let items = lines.split(separator: "\n").joined(separator: ",")
+      #expect(found.text == (isArray ? "[\(items)]\n" : lines), "line \(line)")
+      let kind = isArray ? "application/json" : "application/x-ndjson"
+      #expect(found.fields["content-type"] == kind, "line \(line)")
+      if isArray { _ = try JSONSerialization.jsonObject(with: Data(found.body)) }
+    }
+    let one = TestServer.message
+    for path in ["", "?format=rows", "?format=counts", "?format=pushes", "?format=payloads"] {
+      try await expect(path, one, json, accept: nil, isArray: true)
+      try await expect(path, one, json, accept: "*/*", isArray: true)
+      try await expect(path, one, json, accept: "application/x-ndjson", isArray: false)
+      try await expect(path, one, Self.ndjson, accept: "*/*", isArray: false)
+      try await expect(path, one, Self.ndjson, accept: "application/json", isArray: true)
+    }
+    let nobody = one.replacing("g1", with: "nowhere")
+    try await expect("", nobody, json, accept: nil, isArray: true)
+    // Several messages, one of them an error, and in pieces.
+    let big = one.replacing("g1", with: "big")
+    let body = ([one, #"{"id":"m2"}"#, nobody] + Array(repeating: big, count: 5) + [nobody])
+      .joined(separator: "\n")
+    try await expect("", body, Self.ndjson, accept: "application/json", isArray: true)
+    try await expect(
+      "", body, Self.ndjson, accept: "application/json;q=0.5, application/x-ndjson", isArray: false)
+    try await expect(
+      "", body, Self.ndjson, accept: "application/json, text/html;q=0.1", isArray: true)
+    let codes = AnswerFormat.codes.mediaType
+    let frames = try await server.post(
+      "/v1/decide", one, json.merging(["Accept": "application/json;q=0.1, \(codes)"]) { $1 })
+    #expect(frames.fields["content-type"] == codes)
+    // A whole number is an integer of JSON Schema, and of every language with one kind of number.
+    let whole = try await server.post("/v1/decide", one, json)
+    for at in ["1717400000000.0", "1.7174e12"] {
+      let found = try await server.post(
+        "/v1/decide", one.replacing("1717400000000", with: at), json)
+      #expect(found.status == 200 && found.body == whole.body, "\(at)")
+    }
+    try await server.stop()
+  }
+
   @Test func `A large answer is sent in pieces, and is the same`() async throws {
     let members = (0..<3000).map {
       #"{"kind":"member","conversation":"g1","user":"a-user-with-a-name-\#($0)""#

@@ -25,6 +25,32 @@ import Testing
     ["Authorization": "Bearer \(secret ?? "")", "Content-Type": "application/x-ndjson"]
   }
 
+  /// 100,001 writes of a caller, failed ones and then others, push out no answer of another caller.
+  @Test func `Answers are pushed out by answers of the same caller alone`() {
+    let keys = IdempotencyKeys()
+    func isKept(_ key: String, of caller: String) -> Bool {
+      guard case .answered(let answer) = keys.begin(key, of: caller, "body".utf8) else {
+        keys.finish(key, of: caller, nil)
+        return false
+      }
+      return answer == Array(key.utf8)
+    }
+    func write(_ key: String, of caller: String, fails: Bool = false) {
+      _ = keys.begin(key, of: caller, "body".utf8)
+      keys.finish(key, of: caller, fails ? nil : Array(key.utf8))
+    }
+    write("first", of: "a")
+    write("first", of: "b")
+    for number in 0...IdempotencyKeys.limit { write("\(number)", of: "a", fails: true) }
+    #expect(isKept("first", of: "a") && isKept("first", of: "b"))
+    #expect(!isKept("7", of: "a"))
+    for number in 0..<IdempotencyKeys.limit - 1 { write("\(number)", of: "a") }
+    #expect(isKept("first", of: "a"))
+    write("last", of: "a")
+    #expect(!isKept("first", of: "a") && isKept("0", of: "a") && isKept("last", of: "a"))
+    #expect(isKept("first", of: "b"))
+  }
+
   @Test func `It refuses to start without a way to tell who asks`() async throws {
     let error = await #expect(throws: OptionError.self) {
       _ = try await ServerConfiguration(["--store", "x"], environment: [:])

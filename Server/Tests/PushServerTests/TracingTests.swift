@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Logging
 import Synchronization
 import Testing
 
@@ -33,12 +34,17 @@ import Testing
   }
 
   /// Takes requests on this machine, answers each with a status, and keeps their bodies.
-  private final class Collector: Sendable {
+  final class Collector: Sendable {
     let port: Int
     private let socket: Int32
     private let bodies = Mutex<[String]>([])
+    private let count = Atomic(0)
 
-    init(status: Int) throws {
+    /// How many requests there were.
+    var requestCount: Int { count.load(ordering: .acquiring) }
+
+    /// - Parameter location: where answers redirect to.
+    init(status: Int, location: String? = nil) throws {
       socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
@@ -59,7 +65,10 @@ import Testing
           let body = Self.read(client)
           // A client may connect in advance, and ask nothing.
           if !body.isEmpty { self?.bodies.withLock { $0.append(body) } }
-          let answer = "HTTP/1.1 \(status) X\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+          self?.count.add(1, ordering: .releasing)
+          let field = location.map { "Location: \($0)\r\n" } ?? ""
+          let answer =
+            "HTTP/1.1 \(status) X\r\nContent-Length: 2\r\n\(field)Connection: close\r\n\r\n{}"
           _ = unsafe send(client, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
           close(client)
         }
@@ -209,6 +218,44 @@ import Testing
     #expect((0..<1000).allSatisfy { _ in TraceContext.oneIn(0) == nil })
   }
 
+  /// Goal: whoever answers a client of ours with a redirect does not choose where keys go, or spans.
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `No client follows a redirect, and each says to give the address itself`(
+    status: Int
+  ) async throws {
+    let other = try Collector(status: 200)
+    let target = "http://127.0.0.1:\(other.port)/v1/role"
+    let first = try Collector(status: status, location: target)
+    let url = "http://127.0.0.1:\(first.port)"
+    let lines = Mutex<[String]>([])
+    let logger = Logger(label: "test") { _ in
+      Lines(lines: { line in lines.withLock { $0.append(line) } })
+    }
+    let words = "redirects to \(target): give the address itself"
+
+    let exporter = SpanExporter(url, authority: nil, logger)
+    let context = try #require(TraceContext(traceparent: "00-\(Self.trace)-\(Self.parent)-01"))
+    exporter.add(.init(context, .server, "decide", app: "a", status: 200, .zero), of: context)
+    let running = Task { try await exporter.run() }
+    while first.requestCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    running.cancel()
+    _ = try? await running.value
+    #expect(lines.withLock { $0 }.contains { $0.contains(words) })
+
+    // A follower asks for all settings with a key of the scope admin.
+    let follower = try await TestServer.start(["--follow", url], waits: false)
+    var reason = ""
+    while !reason.contains("redirects") { reason = try await follower.get("/readyz").text }
+    #expect(reason.contains(words), "\(reason)")
+    try await follower.stop()
+    // One that looks at its peers does not start: they would never say anything.
+    let error = await #expect(throws: OptionError.self) {
+      _ = try await TestServer.start(["--peers", url], waits: false).ended()
+    }
+    #expect("\(try #require(error))".contains(words))
+    #expect(other.requestCount == 0)
+  }
+
   @Test func `What a collector refuses, and what does not fit, is counted`() async throws {
     let collector = try Collector(status: 500)
     let server = try await TestServer.start(
@@ -231,4 +278,18 @@ import Testing
     exporter.addMetrics(to: &text)
     #expect(text.text.contains("\npush_fanout_spans_dropped_total 2\n"))
   }
+}
+
+/// Hands on what is logged.
+private struct Lines: LogHandler {
+  let lines: @Sendable (String) -> Void
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.info
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) { lines("\(event.message) \(event.metadata ?? [:])") }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 package import PushModel
 internal import PushSupport
 internal import Synchronization
@@ -6,94 +5,77 @@ internal import Synchronization
 /// Renders by settings that change: a renderer for each of the last versions of an engine, so that
 /// who gets a push and what it says are of one commit.
 ///
-///     let (result, renderer) = live.decide(
-///       { fanout.decide(message) }, version: { $0.settingsVersion })
+///     let (version, renderer) = live.pin(
+///       { fanout.currentVersion }, number: { $0.settingsVersion })
+///     fanout.decide(message, on: version, into: &result)
 ///
 /// A renderer that was taken does not change.
 public final class LiveRenderer: Sendable {
-  private struct State {
-    var directory: ContentDirectory
-    var templates: TemplateCatalog
-    /// By the versions of the engine, ascending; the last one is the newest.
-    var renderers: [(version: UInt64, renderer: ContentRenderer)]
-  }
-
   /// So many versions have a renderer.
   private static let kept = 64
-  private let state: Lock<State>
+  /// By the versions of the engine, ascending; the last one is the newest, and there is always one.
+  private let renderers: Lock<[(version: UInt64, renderer: ContentRenderer)]>
 
   /// - Parameter version: the number of the engine's version that the settings belong to.
   package init(
     _ rules: RuleSet, _ templates: TemplateCatalog, _ directory: ContentDirectory, version: UInt64
   ) {
     let renderer = ContentRenderer(rules: rules, templates: templates, directory: directory)
-    state = Lock(
-      State(
-        directory: directory, templates: templates,
-        renderers: [(version: version, renderer: renderer)]))
+    renderers = Lock([(version: version, renderer: renderer)])
   }
 
   /// The renderer of the newest version.
-  public var renderer: ContentRenderer {
-    state.withLock { $0.renderers[$0.renderers.count - 1].renderer }
-  }
+  public var renderer: ContentRenderer { renderers.withLock { $0[$0.count - 1].renderer } }
 
   /// Display settings of the newest version.
-  public var directory: ContentDirectory { state.withLock { $0.directory } }
+  public var directory: ContentDirectory { renderer.directory }
 
-  /// Decides, and finds the renderer of the version that was decided on; decides again when many
-  /// versions were published meanwhile.
+  /// The engine's current version, to decide on, and the renderer of it.
   ///
   /// - Parameters:
-  ///   - decide: decides on the engine's newest version.
-  ///   - version: the number of the version that changed settings last before a result was decided.
-  public func decide<Result>(
-    _ decide: () -> Result, version: (Result) -> UInt64
-  ) -> (result: Result, renderer: ContentRenderer) {
+  ///   - current: the engine's current version. It is asked for again where so many versions were
+  ///     published since that its renderer is not kept any more.
+  ///   - number: the number of the version that changed settings last before it.
+  public func pin<Version>(
+    _ current: () -> Version, number: (Version) -> UInt64
+  ) -> (version: Version, renderer: ContentRenderer) {
     while true {
-      let result = decide()
-      if let renderer = renderer(of: version(result)) { return (result, renderer) }
+      let version = current()
+      if let renderer = renderer(of: number(version)) { return (version, renderer) }
     }
   }
 
-  /// The renderer of a version of the engine; waits for that of a version that was just published.
+  /// The renderer of a version of the engine. It never waits: a version's renderer is published
+  /// before the version.
   ///
   /// - Returns: nil when it is not kept any more.
   public func renderer(of version: UInt64) -> ContentRenderer? {
-    while true {
-      let (found, newest) = state.withLock { state in
-        (
-          state.renderers.last { $0.version <= version }?.renderer,
-          state.renderers[state.renderers.count - 1].version
-        )
-      }
-      if version <= newest { return found }
-      // The engine's version is published some microseconds before its renderer.
-      sched_yield()
+    renderers.withLock { renderers in
+      renderers.last { $0.version <= version }?.renderer
     }
   }
 
-  /// Publishes the renderer of the engine's newest version.
+  /// A renderer with some changes, to be published.
   ///
   /// - Parameter rules: the rules, if they may be others.
   /// - Complexity: that of the changes.
-  package func publish(
-    version: UInt64, rules: RuleSet?,
-    _ change: (inout ContentDirectory, inout TemplateCatalog) throws -> Void
-  ) rethrows {
+  package func next(
+    rules: RuleSet?, _ change: (inout ContentDirectory, inout TemplateCatalog) -> Void
+  ) -> ContentRenderer {
     // One thread publishes; readers go on meanwhile.
-    var (directory, templates) = state.withLock { ($0.directory, $0.templates) }
-    try change(&directory, &templates)
-    let renderer = ContentRenderer(
-      rules: rules ?? self.renderer.rules, templates: templates, directory: directory)
-    state.withLock { state in
-      state.directory = directory
-      state.templates = templates
-      if state.renderers[state.renderers.count - 1].version == version {
-        state.renderers.removeLast()
-      }
-      state.renderers.append((version: version, renderer: renderer))
-      if state.renderers.count > Self.kept { state.renderers.removeFirst() }
+    let newest = renderer
+    var (directory, templates) = (newest.directory, newest.templates)
+    change(&directory, &templates)
+    return ContentRenderer(
+      rules: rules ?? newest.rules, templates: templates, directory: directory)
+  }
+
+  /// Publishes the renderer of the engine's newest version, or of the one that is published next.
+  package func publish(_ renderer: ContentRenderer, version: UInt64) {
+    renderers.withLock { renderers in
+      if renderers[renderers.count - 1].version == version { renderers.removeLast() }
+      renderers.append((version: version, renderer: renderer))
+      if renderers.count > Self.kept { renderers.removeFirst() }
     }
   }
 }

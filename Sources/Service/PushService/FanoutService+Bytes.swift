@@ -117,13 +117,13 @@ extension FanoutService {
   private func recipients(
     of message: Message, onlyFor user: Identifier?
   ) -> (users: [(user: Identifier, action: Action)], renderer: ContentRenderer) {
+    let (version, renderer) = pinned()
     if let user {
-      let (version, renderer) = pinned()
       let action = version.decision(message, for: user)?.outcome.action ?? .suppress
       return (action == .suppress ? [] : [(user, action)], renderer)
     }
-    let (result, renderer) = withRenderer(
-      { engine.decide(message) }, version: { $0.settingsVersion })
+    var result = FanoutResult()
+    engine.decide(message, on: version, into: &result)
     var recipients: [(user: Identifier, action: Action)] = []
     unsafe result.forEachRecipient(in: 0..<result.memberCount) { (_, id, code) -> Void in
       guard let action = Outcome(code: code)?.action, action != .suppress else { return }

@@ -148,13 +148,12 @@ public final class FanoutService: Sendable {
     templates.count == 0 ? renderer : renderer.replacingTemplates(templates)
   }
 
-  /// Decides, with the renderer of the version that was decided on.
-  func withRenderer<Result>(
-    _ decide: () -> Result, version: (Result) -> UInt64
-  ) -> (result: Result, renderer: ContentRenderer) {
-    guard let live else { return (decide(), renderer) }
-    let (result, renderer) = live.decide(decide, version: version)
-    return (result, withTemplates(renderer))
+  /// The engine's current version, and the renderer of it.
+  func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
+    guard let live else { return (engine.currentVersion, renderer) }
+    let (version, renderer) = live.pin(
+      { engine.currentVersion }, number: { $0.settingsVersion })
+    return (version, withTemplates(renderer))
   }
 
   // MARK: Deciding
@@ -168,8 +167,9 @@ public final class FanoutService: Sendable {
   public func decide(
     _ message: Message, _ content: MessageContent = MessageContent()
   ) -> MessageDecision {
-    let (result, renderer) = withRenderer(
-      { engine.decide(message) }, version: { $0.settingsVersion })
+    let (version, renderer) = pinned()
+    var result = FanoutResult()
+    engine.decide(message, on: version, into: &result)
     return MessageDecision(message, content, result, renderer)
   }
 
@@ -180,8 +180,8 @@ public final class FanoutService: Sendable {
     _ messages: [(message: Message, content: MessageContent)]
   ) -> [MessageDecision] {
     guard !messages.isEmpty else { return [] }
-    let (results, renderer) = withRenderer(
-      { engine.decide(messages.map(\.message)) }, version: { $0[0].settingsVersion })
+    let (version, renderer) = pinned()
+    let results = engine.decide(messages.map(\.message), on: version)
     return zip(messages, results).map {
       MessageDecision($0.message, $0.content, $1, renderer)
     }
@@ -209,13 +209,6 @@ public final class FanoutService: Sendable {
         "as of now; what was changed after the message cannot be read: \(error)"
     }
     return explanation
-  }
-
-  /// The engine's current version, and the renderer of it.
-  func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
-    let (version, renderer) = withRenderer(
-      { engine.currentVersion }, version: { $0.settingsVersion })
-    return (version, renderer)
   }
 
   // MARK: Members

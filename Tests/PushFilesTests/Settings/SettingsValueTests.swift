@@ -164,7 +164,7 @@ import Testing
       ["-1", "9007199254740992"].map {
         (user(#""mutedUntil":\#($0)"#), #"1: "mutedUntil": \#($0) \#(instantHelp)"#)
       }
-      + ["0.5", "1.0", "1e3", "1e400", "12345678901234567890123"].map {
+      + ["0.5", "1e-3", "1e400", "9007199254740993.0e3", "12345678901234567890123"].map {
         (
           user(#""mutedUntil":\#($0)"#),
           #"1: "mutedUntil" must be an instant, a whole number or an RFC 3339 string"#
@@ -176,6 +176,16 @@ import Testing
       + [
         (user(#""mutedUntil":9007199254740991"#), "loaded"),
         (user(#""mutedUntil":0"#), "loaded"),
+        // What is whole is a whole number, however it is written.
+        (user(#""mutedUntil":1.0"#), "loaded"), (user(#""mutedUntil":1.717e12"#), "loaded"),
+        (user(#""mutedUntil":-0.0"#), "loaded"),
+        (
+          user(#""mutedUntil":9007199254740992.0"#),
+          #"1: "mutedUntil": 9007199254740992 \#(instantHelp)"#
+        ),
+        (rongCloudUser(#""quietHours":{"start":"22:00:00","spanMinutes":6e1}"#), "loaded"),
+        (rongCloudUser(#""levels":{"group":5.0}"#), "loaded"),
+        ([#"{"kind":"app","options":{"expireSeconds":60.0}}"#], "loaded"),
         (
           [#"{"kind":"member","conversation":"g1","user":"u1","since":-1}"#],
           #"1: "since": -1 \#(instantHelp)"#

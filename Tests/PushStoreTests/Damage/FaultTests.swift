@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PushContent
 import PushFanout
 import PushModel
 import PushStore
@@ -293,6 +294,67 @@ import TestSupport
       }
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       #expect(left.filter { $0.contains(".part") } == [])
+    }
+  }
+
+  /// Words that a write has read again and that the disk does not give: the write is refused as a
+  /// whole, and decisions go on with the words of their commit.
+  @Test func wordsThatCannotBeReadRefuseTheWrite() throws {
+    try ScratchFolder.with { folder in
+      let path = folder.appending(path: "settings.store").path
+      var settings = FanoutSettings()
+      settings.setMember("u", of: "g")
+      var content = ContentDirectory()
+      content.setNickname("Ann", of: "u", in: "g")
+      let made = try SettingsStore(path, .create, threads: 1)
+      try made.importSettings(settings, content: content, at: .zero)
+      try made.close()
+      let queue = try storeQueue(path)
+      let page = try #require(
+        try queue.read { db in
+          let find = "SELECT rootpage FROM sqlite_schema WHERE name = 'nicknames'"
+          return try Int.fetchOne(db, sql: find)
+        })
+      try queue.close()
+      func flip() throws {
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.seek(toOffset: UInt64(page * 4096 - 100))
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: UInt64(page * 4096 - 100))
+        try file.write(contentsOf: [byte ^ 1])
+        try file.close()
+      }
+
+      let store = try SettingsStore(path, threads: 1)
+      let live = try store.liveRenderer()
+      let before = store.fanout.version
+      let tokyo = AppSettings(timeZone: "Asia/Tokyo")
+      try flip()
+      #expect(throws: StoreError.self) { try store.write(at: .zero) { try $0.setApp(tokyo) } }
+      #expect(store.fanout.version == before)
+      #expect(try store.reader.app().timeZone != "Asia/Tokyo")
+      // Not on this thread: it must not wait for what never comes.
+      func isFound(_ version: UInt64) -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+          if live.renderer(of: version) != nil { done.signal() }
+        }
+        return done.wait(timeout: .now() + 10) == .success
+          && live.directory.nickname(of: "u", in: "g") == "Ann"
+      }
+      #expect(isFound(store.fanout.settingsVersion))
+      // Writes that need not read go on.
+      try store.write(at: .zero) { try $0.setMember("v", of: "g") }
+      #expect(isFound(store.fanout.settingsVersion))
+      // So does a version that no write of the store has made.
+      store.fanout.update { _ in }
+      #expect(isFound(store.fanout.settingsVersion))
+      try flip()
+      try store.write(at: .zero) { try $0.setApp(tokyo) }
+      #expect(store.fanout.app.timeZone == "Asia/Tokyo")
+      #expect(isFound(store.fanout.settingsVersion))
+      #expect(try store.reader.check() == [])
+      try store.close()
     }
   }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import PushModel
-import PushStore
 import TestSupport
 import Testing
+
+@testable import PushStore
 
 /// Goal: a write gets the number by which others wait for it, and a store says which it is.
 @Suite struct SequenceTests {
@@ -27,6 +28,22 @@ import Testing
     async let closed = store.waitUntilVisible(9)
     try await store.close()
     #expect(await closed == false)
+  }
+
+  /// An engine that could not follow a commit follows no later one: nobody waits for it.
+  @Test(.timeLimit(.minutes(1))) func nobodyWaitsForAnEngineThatFollowsNoMore() async throws {
+    let folder = ScratchFolder()
+    let store = try SettingsStore(folder.path("settings.store"), .create, threads: 1)
+    try await store.write(at: .zero) { try $0.setMember("u1", of: "g") }
+    async let visible = store.waitUntilVisible(2)
+    var events = store.events().makeAsyncIterator()
+    #expect(try await events.next()?.sequence == 1)
+    let error = StoreError.database(store.path, reason: "no room")
+    store.feedNotifier.fail(error)
+    #expect(await visible == false)
+    #expect(await store.waitUntilVisible(1))
+    await #expect(throws: error) { try await events.next() }
+    try await store.close()
   }
 
   @Test func aNumberIsOfItsStore() throws {

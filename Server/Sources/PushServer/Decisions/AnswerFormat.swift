@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPTypes
+internal import NIOCore
 internal import PushFiles
 
 /// In which form decisions are answered.
@@ -38,21 +39,47 @@ enum AnswerFormat: String, CaseIterable, Sendable {
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
   /// The parameter `format`; without it what `Accept` asks for; rows without both.
-  static func of(_ request: ServerRequest) throws(ServerFailure) -> AnswerFormat {
+  ///
+  /// - Returns: the format, and whether its lines are the items of a JSON array.
+  static func of(
+    _ request: ServerRequest
+  ) throws(ServerFailure) -> (format: AnswerFormat, isArray: Bool) {
+    let accept = request.fields.text(.accept).flatMap { $0.allSatisfy { $0 == " " } ? nil : $0 }
+    let format = try format(request, accept)
+    return (format, format.mediaType == Answer.ndjson && isArray(request, accept))
+  }
+
+  /// Whether lines are sent as an array: as `Accept` has it, or where it leaves the choice, when one
+  /// message was sent. A client that was generated sends one, and names nothing.
+  private static func isArray(_ request: ServerRequest, _ accept: String?) -> Bool {
+    let isOne = request.mediaType == Answer.json
+    guard let accept else { return isOne }
+    let (array, lines) = (
+      weight(of: Answer.json, in: accept), weight(of: Answer.ndjson, in: accept)
+    )
+    if array == lines { return isOne }
+    return (array.weight, array.rank) > (lines.weight, lines.rank)
+  }
+
+  private static func format(
+    _ request: ServerRequest, _ accept: String?
+  ) throws(ServerFailure) -> AnswerFormat {
     if let name = try request.parameter("format") {
       guard let format = AnswerFormat(rawValue: name) else {
         throw .badRequest("there is no format \(name); there are \(names)")
       }
       return format
     }
-    guard let accept = request.fields.text(.accept), !accept.allSatisfy({ $0 == " " }) else {
-      return .rows
-    }
+    guard let accept else { return .rows }
     // The greatest weight, and of equal ones what is named most exactly; codes and bits are only for
     // those who name them.
     var best: (format: AnswerFormat, weight: Double, rank: Int)?
-    for format in [AnswerFormat.rows, .codes, .bitmap] {
-      let (rank, weight) = weight(of: format.mediaType, in: accept)
+    for (format, type) in [
+      (AnswerFormat.rows, Answer.ndjson), (.rows, Answer.json),
+      (.codes, AnswerFormat.codes.mediaType),
+      (.bitmap, AnswerFormat.bitmap.mediaType),
+    ] {
+      let (rank, weight) = weight(of: type, in: accept)
       guard weight > 0, format == .rows || rank == 2,
         best.map({ ($0.weight, $0.rank) < (weight, rank) }) ?? true
       else { continue }
@@ -84,5 +111,30 @@ enum AnswerFormat: String, CaseIterable, Sendable {
       found = (rank, weight ?? 1)
     }
     return found
+  }
+}
+
+/// Lines of JSON, some at a time, as the items of an array.
+struct ItemsOfLines {
+  private var hasBegun = false
+  private var isEmpty = true
+
+  /// The next bytes of the array.
+  ///
+  /// - Parameter lines: whole lines.
+  mutating func next(_ lines: ByteBuffer, isLast: Bool) -> ByteBuffer {
+    var array = ByteBuffer()
+    if !hasBegun { array.writeString("[") }
+    hasBegun = true
+    if lines.readableBytes > 0 {
+      if !isEmpty { array.writeString(",") }
+      isEmpty = false
+      // No string of JSON has the byte itself.
+      let newline = UInt8(ascii: "\n")
+      array.writeBytes(
+        lines.readableBytesView.dropLast().map { $0 == newline ? UInt8(ascii: ",") : $0 })
+    }
+    if isLast { array.writeString("]\n") }
+    return array
   }
 }

@@ -15,9 +15,10 @@ enum DecideEndpoint {
   static func reply(
     _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics
   ) throws -> Reply {
-    let format = try AnswerFormat.of(request)
+    let (format, isArray) = try AnswerFormat.of(request)
     let showsDevices = try request.flag("devices")
-    let deciding = try Deciding(request.body, app, format, showsDevices: showsDevices)
+    let deciding = try Deciding(
+      request.body, app, format, isArray: isArray, showsDevices: showsDevices)
     // What a client has sent decides how long it takes, and others wait on the same thread.
     if request.body.readableBytes <= loopLimit {
       let progress = try deciding.decide(upTo: chunk, members: loopMembers)
@@ -38,8 +39,8 @@ enum DecideEndpoint {
   ) throws -> Answer {
     // A body of this type is one message, and not a list in which others are decided.
     if let failure = deciding.firstFailure, request.mediaType == Answer.json { throw failure }
-    let first = deciding.takeBytes()
-    var answer = Answer(deciding.format.mediaType, .bytes(first))
+    let first = deciding.takeBytes(isLast: progress == .complete)
+    var answer = Answer(deciding.mediaType, .bytes(first))
     answer.fields[.settings] = deciding.settings
     let refused = deciding.refusedUserCount
     if refused > 0 { answer.fields[.refusedUsers] = "\(refused)" }
@@ -59,7 +60,7 @@ enum DecideEndpoint {
       while progress != .complete {
         progress = try await onOtherThread { try deciding.decide(upTo: chunk) }
         try Task.checkCancellation()
-        try await writer.write(deciding.takeBytes())
+        try await writer.write(deciding.takeBytes(isLast: progress == .complete))
       }
       metrics.decided(
         deciding.messageCount, errors: deciding.errorCount, unknown: deciding.unknownCount)

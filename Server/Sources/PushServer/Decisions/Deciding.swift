@@ -26,6 +26,8 @@ final class Deciding: @unchecked Sendable {
   /// The last change that the version has, at least.
   let settings: String
   let format: AnswerFormat
+  /// How lines become a JSON array; nil for what is sent as it is encoded.
+  private var items: ItemsOfLines?
   private let workspace: Workspace
   /// The message that was read, and is decided next.
   private var pending: (message: Message, content: MessageContent?)?
@@ -44,10 +46,12 @@ final class Deciding: @unchecked Sendable {
   private static let memberLimit = 16_384
 
   init(
-    _ body: ByteBuffer, _ app: OpenedApp, _ format: AnswerFormat, showsDevices: Bool
+    _ body: ByteBuffer, _ app: OpenedApp, _ format: AnswerFormat, isArray: Bool = false,
+    showsDevices: Bool
   ) throws(FileProblem) {
     self.app = app
     self.format = format
+    items = isArray ? ItemsOfLines() : nil
     // In this order: what is changed in between is in the version, and not announced.
     settings = app.settingsNumber
     version = app.engine.currentVersion
@@ -91,8 +95,16 @@ final class Deciding: @unchecked Sendable {
     }
   }
 
+  /// Of what is answered.
+  var mediaType: String { items == nil ? format.mediaType : Answer.json }
+
   /// Takes what was encoded.
-  func takeBytes() -> ByteBuffer { workspace.takeBytes() }
+  ///
+  /// - Parameter isLast: whether everything is decided.
+  func takeBytes(isLast: Bool) -> ByteBuffer {
+    let bytes = workspace.takeBytes()
+    return items?.next(bytes, isLast: isLast) ?? bytes
+  }
 
   /// Reads the next message, if there is one, and notes those that cannot be read.
   private func read() throws(ServerFailure) {

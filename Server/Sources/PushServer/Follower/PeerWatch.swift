@@ -17,7 +17,7 @@ struct PeerWatch: Service {
         guard let app = state.openedApp else { continue }
         do throws(OptionError) { try await Self.look(app.storeEpoch, state) } catch {
           state.metrics.refusedByPeer()
-          state.logger.error("a peer refuses the key", metadata: ["error": "\(error)"])
+          state.logger.error("a peer cannot be asked", metadata: ["error": "\(error)"])
         }
       }
     }
@@ -27,7 +27,8 @@ struct PeerWatch: Service {
   /// Asks each of the peers once; one that does not answer says nothing.
   ///
   /// - Parameter epoch: that of this server's own store.
-  /// - Throws: ``OptionError`` for a peer that refuses the key: it would never say anything.
+  /// - Throws: ``OptionError`` for a peer that refuses the key or redirects: it would never say
+  ///   anything.
   static func look(_ epoch: String, _ state: ServerState) async throws(OptionError) {
     let options = state.options
     guard !options.peerList.isEmpty else { return }

@@ -22,11 +22,15 @@ struct Primary: Sendable {
     self.state = state
   }
 
+  /// It follows no redirects: who answers with one would choose where keys and spans go, and what
+  /// this server asks.
+  ///
   /// - Parameter authority: a PEM file of certificates that sign the server's; nil for the system's.
   static func client(authority: String?) -> HTTPClient {
     var configuration = HTTPClient.Configuration()
     configuration.timeout.connect = .seconds(5)
     configuration.httpVersion = .http1Only
+    configuration.redirectConfiguration = .disallow
     if let authority {
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.trustRoots = .file(authority)
@@ -126,7 +130,18 @@ struct Primary: Sendable {
         "\(url)\(path) refuses --peer-key, which needs the scope admin there: \(String(buffer: body))"
       )
     }
+    if let target = response.redirect {
+      throw OptionError("\(url)\(path) redirects to \(target): give the address itself")
+    }
     throw FollowError(
       "\(url)\(path) answered with status \(response.status.code): \(String(buffer: body))")
+  }
+}
+
+extension HTTPClientResponse {
+  /// Where the answer sends the client, which does not go there; nil for no redirect.
+  var redirect: String? {
+    guard (300..<400).contains(status.code) else { return nil }
+    return headers.first(name: "Location") ?? "another address"
   }
 }

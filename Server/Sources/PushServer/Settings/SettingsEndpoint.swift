@@ -28,8 +28,9 @@ enum SettingsEndpoint {
     let device = try request.parameter("device").map { Identifier($0) }
     let condition = try condition(request.fields)
     // Keys are their caller's own.
-    let name = try request.fields[.idempotencyKey].map { "\(caller.name) \(try checked($0))" }
-    if let name, let answer = try answered(name, device, request.body, app) {
+    let (keys, caller) = (app.idempotency, caller.name)
+    let key = try request.fields[.idempotencyKey].map(checked)
+    if let key, let answer = try answered(key, of: caller, device, request.body, keys) {
       return .answer(answer)
     }
     do {
@@ -40,7 +41,7 @@ enum SettingsEndpoint {
       }
       return .later { done in
         batch.write(app, device, by: deadline, unchangedSince: condition?.number) { result in
-          if let name { app.idempotency.finish(name, try? result.get().json) }
+          if let key { keys.finish(key, of: caller, try? result.get().json) }
           done(
             result.map { written in
               note(written)
@@ -49,7 +50,7 @@ enum SettingsEndpoint {
         }
       }
     } catch {
-      if let name { app.idempotency.finish(name, nil) }
+      if let key { keys.finish(key, of: caller, nil) }
       throw error
     }
   }
@@ -87,11 +88,12 @@ enum SettingsEndpoint {
 
   /// The answer to an earlier request with the same key; nil for a key that is new.
   private static func answered(
-    _ name: String, _ device: Identifier?, _ body: ByteBuffer, _ app: OpenedApp
+    _ key: String, of caller: String, _ device: Identifier?, _ body: ByteBuffer,
+    _ keys: IdempotencyKeys
   ) throws(ServerFailure) -> Answer? {
     // The device says what is written, as the body does.
     let digested = Array((device.map { "\($0.text)\n" } ?? "\n").utf8) + body.readableBytesView
-    switch app.idempotency.begin(name, digested) {
+    switch keys.begin(key, of: caller, digested) {
     case .answered(let bytes): return Answer(Answer.json, bytes)
     case .isUnderWay:
       throw ServerFailure(

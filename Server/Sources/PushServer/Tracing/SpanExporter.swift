@@ -109,6 +109,9 @@ final class SpanExporter: Service, Sendable {
         request.body = .bytes(ByteBuffer(bytes: Self.json(spans).bytes))
         let response = try await client.execute(request, timeout: Self.timeout)
         _ = try await response.body.collect(upTo: 1 << 20)
+        if let target = response.redirect {
+          throw OptionError("it redirects to \(target): give the address itself")
+        }
         guard (200..<300).contains(response.status.code) else {
           throw OptionError("status \(response.status.code)")
         }

@@ -63,10 +63,13 @@ extension Fanout {
 
   /// Decides messages on one version of the settings, on several threads.
   ///
+  /// - Parameter version: one of this engine's settings; nil for the current one.
   /// - Returns: one result per message, in order.
-  public func decide(_ messages: [Message]) -> [FanoutResult] {
+  public func decide(
+    _ messages: [Message], on version: FanoutVersion? = nil
+  ) -> [FanoutResult] {
     let results = Lock([FanoutResult](repeating: FanoutResult(), count: messages.count))
-    decide(messages) { index, result in
+    decide(messages, on: version) { index, result in
       let copy = copy result
       results.withLock { $0[index] = copy }
     }

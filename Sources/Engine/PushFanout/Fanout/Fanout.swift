@@ -245,7 +245,18 @@ public final class Fanout: Sendable {
   public func update<Value, Failure: Error>(
     _ body: (inout FanoutUpdate) throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try update(isOfSettings: true, body)
+    try update(isOfSettings: true, announcing: { _ in }, body)
+  }
+
+  /// The same for what has a version of something else for each version of the settings.
+  ///
+  /// - Parameter announce: is told the number of the version before it is published, and not for
+  ///   one that is not.
+  package func update<Value, Failure: Error>(
+    announcing announce: (UInt64) -> Void,
+    _ body: (inout FanoutUpdate) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try update(isOfSettings: true, announcing: announce, body)
   }
 
   /// Notes what heartbeats say of known devices, by open rules (O-30), and publishes the next version.
@@ -261,7 +272,7 @@ public final class Fanout: Sendable {
   public func setPresence(
     _ heartbeats: [Heartbeat]
   ) -> [(position: Int, error: FanoutError)] {
-    update(isOfSettings: false) { update in
+    update(isOfSettings: false, announcing: { _ in }) { update in
       var refused: [(position: Int, error: FanoutError)] = []
       for (position, heartbeat) in heartbeats.enumerated() {
         do throws(FanoutError) { try update.setPresence(heartbeat) } catch {
@@ -273,7 +284,8 @@ public final class Fanout: Sendable {
   }
 
   private func update<Value, Failure: Error>(
-    isOfSettings: Bool, _ body: (inout FanoutUpdate) throws(Failure) -> Value
+    isOfSettings: Bool, announcing announce: (UInt64) -> Void,
+    _ body: (inout FanoutUpdate) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let outcome = writerLock.withLock { _ -> Result<Value, Failure> in
       let writer = unsafe self.writer
@@ -283,6 +295,7 @@ public final class Fanout: Sendable {
         let before = publisher.load()
         let number = before.number + 1
         update.finish(cache, memberships, number: number, threads: threads)
+        announce(number)
         publish(
           writer, number: number, settingsVersion: isOfSettings ? number : before.settingsVersion)
         return .success(value)

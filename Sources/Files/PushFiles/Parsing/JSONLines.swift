@@ -141,9 +141,16 @@ struct JSONValue {
     return unsafe String(decoding: stringBytes, as: UTF8.self)
   }
 
-  /// The value of a number that is written as an integer; nil for another.
+  /// The value of a whole number, also written as one of another type, 3030.0 or 3.03e3, which is an
+  /// integer of JSON Schema: up to 2^53, as far as every such number is itself; nil for another.
   var integer: Int64? {
-    kind == PF_JSON_INTEGER ? unsafe token.pointee.integer : nil
+    switch kind {
+    case PF_JSON_INTEGER: return unsafe token.pointee.integer
+    case PF_JSON_NUMBER:
+      let number = unsafe token.pointee.number
+      return number.magnitude <= 0x1p53 ? Int64(exactly: number) : nil
+    default: return nil
+    }
   }
 
   /// The value of any number; nil for another kind.

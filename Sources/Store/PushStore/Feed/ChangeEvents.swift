@@ -37,7 +37,7 @@ public struct ChangeEvents: AsyncSequence, Sendable {
     var read: ArraySlice<ChangeEvent> = []
 
     /// - Throws: ``StoreError`` when the store cannot be read, or its feed does not have the entry
-    ///   that it was to go on behind.
+    ///   that it was to go on behind, or its engine follows no more.
     public mutating func next() async throws -> ChangeEvent? {
       while true {
         if let event = read.popFirst() { return event }
@@ -53,6 +53,7 @@ public struct ChangeEvents: AsyncSequence, Sendable {
           throw error
         }
         if !read.isEmpty { continue }
+        if let failure = store.feedNotifier.failure { throw failure }
         if store.isWriter {
           await store.feedNotifier.wait(since: notifications)
         } else {
@@ -86,14 +87,14 @@ extension SettingsStore {
   public var visibleSequence: Int64 { feedNotifier.last }
 
   /// Waits until the engine decides by an entry of the change feed, the task is cancelled, or the
-  /// store is closed.
+  /// store is closed or has an engine that follows no more.
   ///
   /// - Returns: whether it does.
   public func waitUntilVisible(_ sequence: Int64) async -> Bool {
     while true {
       let notifications = feedNotifier.notifications
       if feedNotifier.last >= sequence { return true }
-      if feedNotifier.isClosed || Task.isCancelled { return false }
+      if feedNotifier.isClosed || feedNotifier.failure != nil || Task.isCancelled { return false }
       await feedNotifier.wait(since: notifications)
     }
   }

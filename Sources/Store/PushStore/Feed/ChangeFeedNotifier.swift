@@ -8,6 +8,8 @@ final class ChangeFeedNotifier: Sendable {
     /// The last entry of the feed that the engine follows.
     var last: Int64 = 0
     var isClosed = false
+    /// Why the engine follows no more entries.
+    var failure: StoreError?
     var nextWaiter: UInt64 = 0
     var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     /// Waiters that were cancelled before they waited.
@@ -19,6 +21,8 @@ final class ChangeFeedNotifier: Sendable {
   /// The number of notifications so far. Read it before the feed, and wait for the next one.
   var notifications: UInt64 { state.withLock { $0.notifications } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  var failure: StoreError? { state.withLock { $0.failure } }
 
   /// The number of the last entry that followers may be given: the engine decides by it.
   var last: Int64 { state.withLock { $0.last } }
@@ -34,6 +38,9 @@ final class ChangeFeedNotifier: Sendable {
   /// Ends all waits, and those that would begin later.
   func close() { wakeAll { $0.isClosed = true } }
 
+  /// Ends all waits, as there will be nothing to wait for.
+  func fail(_ error: StoreError) { wakeAll { $0.failure = error } }
+
   private func wakeAll(_ change: (inout State) -> Void) {
     let waiters = state.withLock { state in
       change(&state)
@@ -44,7 +51,7 @@ final class ChangeFeedNotifier: Sendable {
   }
 
   /// Waits until there is a notification after the number `notifications` was read, the notifier is
-  /// closed, or the task is cancelled.
+  /// closed or has failed, or the task is cancelled.
   func wait(since notifications: UInt64) async {
     let waiter = state.withLock { state in
       state.nextWaiter += 1
@@ -53,7 +60,7 @@ final class ChangeFeedNotifier: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          if state.cancelled.remove(waiter) != nil || state.isClosed
+          if state.cancelled.remove(waiter) != nil || state.isClosed || state.failure != nil
             || state.notifications != notifications
           {
             return true

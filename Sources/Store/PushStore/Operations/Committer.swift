@@ -1,5 +1,6 @@
 internal import CPushSQLite
 internal import GRDB
+internal import PushContent
 internal import PushFanout
 internal import PushModel
 internal import PushSupport
@@ -50,8 +51,9 @@ final class Committer: Sendable {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
     var refused = [(any Error)?](repeating: nil, count: jobs.count)
     do {
-      let (steps, last) = try store.pool.writeWithoutTransaction { db in
+      let (steps, words, last) = try store.pool.writeWithoutTransaction { db in
         var steps: [StoreWrite.Step] = []
+        var words: ContentRenderer?
         var last: (sequence: Int64, token: Int64) = (0, 0)
         try Self.inTransaction(db) {
           var recorded: (sequence: Int64, token: Int64)?
@@ -77,6 +79,7 @@ final class Committer: Sendable {
             if jobs.count > 1 { try Self.run("RELEASE job", db) }
           }
           let queries = SettingsQueries(db: db, path: path)
+          words = try content.next(steps, queries)
           last = try recorded ?? queries.lastEntry()
           if let now = jobs.last?.now {
             try retention.withLock {
@@ -87,15 +90,14 @@ final class Committer: Sendable {
         }
         // What is committed to a file that has lost its name meanwhile is not found again.
         do { try store.right?.check() } catch StoreError.linked {}
-        return (steps, last)
+        return (steps, words, last)
       }
       if let keeper {
-        try keeper.follow(last.sequence, last.token) { () throws(FanoutError) in try apply(steps) }
+        try keeper.follow(last.sequence, last.token) { () throws(FanoutError) in
+          try apply(steps, words)
+        }
       } else {
-        try apply(steps)
-      }
-      if let fanout, !steps.isEmpty {
-        try follow(steps, fanout.settingsVersion)
+        try apply(steps, words)
       }
       feedNotifier.notify(last.sequence)
       keeper?.note(isLarge: steps.contains { $0.isLarge })
@@ -104,6 +106,7 @@ final class Committer: Sendable {
       // is written until the store is reopened, which builds it from the tables.
       let error = StoreError.database(path, reason: "\(error)")
       failure.withLock { $0 = error }
+      feedNotifier.fail(error)
       return jobs.forEach { $0.done(error) }
     } catch let refusal as Refusal {
       // Nothing of it was committed. The others are done again, each by itself.
@@ -145,23 +148,16 @@ final class Committer: Sendable {
     try statement.run()
   }
 
-  /// Has the renderer follow; where it cannot, nothing more is written until the store is reopened.
-  private func follow(_ steps: [StoreWrite.Step], _ version: UInt64) throws {
-    do {
-      try content.follow(steps, version: version) {
-        try StoreReader(store).read { queries in
-          (try queries.contentDirectory(), try queries.templates(), try queries.rules())
-        }
-      }
-    } catch {
-      failure.withLock { $0 = .database(path, reason: "\(error)") }
-      throw error
+  /// Has engine and renderer follow. Words come first: who decides on a version finds them.
+  private func apply(
+    _ steps: [StoreWrite.Step], _ words: ContentRenderer?
+  ) throws(FanoutError) {
+    guard let fanout else { return }
+    func publish(_ version: UInt64) {
+      if let words { content.renderer?.publish(words, version: version) }
     }
-  }
-
-  private func apply(_ steps: [StoreWrite.Step]) throws(FanoutError) {
-    guard let fanout, steps.contains(where: { $0.isOfEngine }) else { return }
-    try fanout.update { (update) throws(FanoutError) in
+    guard steps.contains(where: { $0.isOfEngine }) else { return publish(fanout.settingsVersion) }
+    try fanout.update(announcing: publish) { (update) throws(FanoutError) in
       for step in steps {
         switch step {
         case .record(let record): try update.set(record)

@@ -12,24 +12,23 @@ final class ContentFollower: Sendable {
     set { made.withLock { $0 = newValue } }
   }
 
-  /// Publishes the changes of a commit.
+  /// What a commit makes of the renderer, before it is committed: reading may fail, and publishing
+  /// may not.
   ///
-  /// - Parameters:
-  ///   - version: the number of the engine's version that has them.
-  ///   - read: everything that is stored, for changes that are not known one by one.
-  func follow(
-    _ steps: [StoreWrite.Step], version: UInt64,
-    read: () throws -> (ContentDirectory, TemplateCatalog, RuleSet)
-  ) throws {
-    guard let renderer else { return }
+  /// - Parameter queries: read what the commit will have, for changes that are not known one by one.
+  /// - Returns: nil where nothing is to be published.
+  func next(
+    _ steps: [StoreWrite.Step], _ queries: SettingsQueries
+  ) throws -> ContentRenderer? {
+    guard let renderer, !steps.isEmpty else { return nil }
     if steps.contains(where: { $0.isReadAgain }) {
-      let (directory, templates, rules) = try read()
-      return renderer.publish(version: version, rules: rules) {
+      let (directory, templates) = (try queries.contentDirectory(), try queries.templates())
+      return renderer.next(rules: try queries.rules()) {
         $0 = directory
         $1 = templates
       }
     }
-    renderer.publish(version: version, rules: nil) { directory, templates in
+    return renderer.next(rules: nil) { directory, templates in
       for step in steps { step.apply(to: &directory, &templates) }
     }
   }

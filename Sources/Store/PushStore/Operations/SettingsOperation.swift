@@ -167,11 +167,6 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
     case kickDevice, logOutDevice, removeDevice
   }
 
-  /// The names of all operations.
-  public static let names = CodingKeys.allCases.map(\.rawValue)
-  /// The names of those that the server takes in requests.
-  public static let served = names.prefix { $0 != CodingKeys.setNoDisturbing.rawValue }
-
   /// The operation's name.
   public var name: String { key.rawValue }
 
