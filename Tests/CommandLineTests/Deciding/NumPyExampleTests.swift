@@ -37,7 +37,7 @@ import Testing
 
   @Test(
     .enabled(if: hasNumPy, "needs python3 with NumPy (Debian python3-numpy)"),
-    arguments: [VendorWorld.easemob, .rongcloud])
+    arguments: VendorWorld.all)
   func theExamplePrintsTheRows(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)
