@@ -24,6 +24,24 @@ import Testing
     return settings
   }
 
+  /// Records that bring their rules are judged by these: under open rules a private conversation has
+  /// threads.
+  @Test func recordsAreJudgedByTheRulesThatTheyBring() throws {
+    let lines = """
+      {"kind":"app","rules":"open"}
+      {"kind":"conversation","id":"p","type":"private"}
+      {"kind":"conversation","id":"t","type":"thread","parent":"p"}
+      {"kind":"member","conversation":"p","user":"u"}
+      {"kind":"member","conversation":"t","user":"u","follow":true}
+      """
+    let values = FanoutService(try Fanout(app: AppSettings(), threads: 1))
+    let stored = try StoredService(FanoutSettings())
+    for service in [values, stored.service] {
+      try service.change(ndjson: Array(lines.utf8), at: .zero)
+      #expect(service.engine.conversation("t")?.parent == "p")
+    }
+  }
+
   private static var channeled: MemberSettings {
     var member = MemberSettings()
     member.channels = ["c": .mention]

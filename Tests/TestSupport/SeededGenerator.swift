@@ -27,3 +27,8 @@ public func seeds(_ fixed: [UInt64]) -> [UInt64] {
   let extra = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
   return fixed + (extra.map { [$0] } ?? [])
 }
+
+/// A fixed seed, or the one that `PUSH_SEED` names instead.
+public func seed(_ fixed: UInt64) -> UInt64 {
+  ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) } ?? fixed
+}

@@ -136,6 +136,25 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `Open rules say nothing of what a push contains, and go on deciding`() async throws {
+    let server = try await TestServer.start(
+      settings: """
+        {"kind":"app","rules":"open"}
+        {"kind":"member","conversation":"g1","user":"u1"}
+        """)
+    let json = ["Content-Type": "application/json"]
+    let question = #"{"user":"u1","content":true,"message":\#(TestServer.message)}"#
+    for (path, body) in [
+      ("/v1/decide?format=payloads", TestServer.message), ("/v1/explain", question),
+    ] {
+      let answer = try await server.post(path, body, json)
+      #expect("\(answer.status) \(answer.code ?? "")" == "422 invalid_setting")
+      #expect(answer.text.contains("the rules open do not say what a push contains"))
+    }
+    #expect(try await server.post("/v1/decide", TestServer.message, json).text.contains("push"))
+    try await server.stop()
+  }
+
   @Test func `A large answer is sent in pieces, and is the same`() async throws {
     let members = (0..<3000).map {
       #"{"kind":"member","conversation":"g1","user":"a-user-with-a-name-\#($0)""#

@@ -1,5 +1,6 @@
 import Foundation
 import PushFiles
+import PushModel
 import PushService
 import Synchronization
 import Testing
@@ -8,62 +9,79 @@ import Testing
 
 /// Answers are those of the engine by itself, also while settings change.
 @Suite struct EqualityTests {
+  /// Fixed, so that a plain run is repeatable; one that `PUSH_SEED` names instead.
+  private static let seeds: [UInt64] = {
+    let named = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
+    return named.map { [$0] } ?? [1, 2, 3, 4]
+  }()
+
   /// A random world, and messages to it.
-  private func world(_ seed: UInt64) -> (settings: String, messages: String) {
+  private func world(
+    _ rules: RuleSet, _ seed: UInt64
+  ) -> (settings: String, messages: String) {
     var generator = SplitMix(state: seed)
-    let isEasemob = Bool.random(using: &generator)
-    let levels =
-      isEasemob ? ["all", "mention", "none"] : ["all", "mention", "mentionUsers", "none"]
-    var lines = [
-      #"{"kind":"app","rules":"\#(isEasemob ? "easemob" : "rongcloud")","timeZone":"Asia/Shanghai"}"#
-    ]
-    func level() -> String { levels.randomElement(using: &generator) ?? "all" }
+    func isChosen() -> Bool { .random(using: &generator) }
+    let levels: [String] =
+      switch rules {
+      case .easemob: [#""all""#, #""mention""#, #""none""#]
+      case .rongcloud: [#""all""#, #""mention""#, #""mentionUsers""#, #""none""#]
+      case .open: [#""all""#, #""mentions""#, #""direct""#, #""none""#, #"["plain","keyword"]"#]
+      }
+    func level() -> String { levels.randomElement(using: &generator) ?? "" }
+    func quietHours(from hour: Int) -> String {
+      switch rules {
+      case .easemob: #","quietHours":{"start":"\#(hour):00","end":"07:30"}"#
+      case .rongcloud:
+        #","quietHours":{"start":"\#(hour):00:00","spanMinutes":500,"level":"none"}"#
+      case .open:
+        #","quiet":[{"start":"\#(hour):00","end":"7:30","days":["mon","tue"],"allow":\#(level())}]"#
+      }
+    }
+    var lines = [#"{"kind":"app","rules":"\#(rules.rawValue)","timeZone":"Asia/Shanghai"}"#]
     for user in 0..<30 {
       var line = #"{"kind":"user","id":"u\#(user)""#
-      if isEasemob, Bool.random(using: &generator) { line += #","level":"\#(level())""# }
-      if Bool.random(using: &generator) {
-        let hour = Int.random(in: 10..<24, using: &generator)
-        line +=
-          isEasemob
-          ? #","quietHours":{"start":"\#(hour):00","end":"07:30"}"#
-          : #","quietHours":{"start":"\#(hour):00:00","spanMinutes":500,"level":"none"}"#
+      if rules != .rongcloud, isChosen() { line += #","level":\#(level())"# }
+      if isChosen() { line += quietHours(from: .random(in: 10..<24, using: &generator)) }
+      if rules == .open, isChosen() {
+        line += #","keywords":["on call"],"mutedAllow":\#(level()),"mutedUntil":1717440000000"#
       }
       lines.append(line + "}")
     }
     for group in 0..<6 {
       lines.append(#"{"kind":"conversation","id":"g\#(group)","type":"group"}"#)
-      for user in 0..<30 where Bool.random(using: &generator) {
-        let own = Bool.random(using: &generator) ? #","level":"\#(level())""# : ""
+      for user in 0..<30 where isChosen() {
+        let own = isChosen() ? #","level":\#(level())"# : ""
         lines.append(#"{"kind":"member","conversation":"g\#(group)","user":"u\#(user)"\#(own)}"#)
       }
     }
     let messages = (0..<60).map { index in
       let at = 1_717_400_000_000 + Int64.random(in: 0..<86_400_000, using: &generator)
       let sender = Int.random(in: 0..<32, using: &generator)
-      let mention = Bool.random(using: &generator) ? #","mentions":["u\#(sender / 2)"]"# : ""
-      return
-        #"{"id":"m\#(index)","conversation":"g\#(index % 7)","at":\#(at),"sender":"u\#(sender)"\#(mention)}"#
+      var line = #"{"id":"m\#(index)","conversation":"g\#(index % 7)","at":\#(at)"#
+      line += #","sender":"u\#(sender)""#
+      if isChosen() { line += #","mentions":["u\#(sender / 2)"]"# }
+      if rules == .open, isChosen() { line += #","text":"Who is on call?","replyToUser":"u3""# }
+      return line + "}"
     }
     return (lines.joined(separator: "\n"), messages.joined(separator: "\n"))
   }
 
-  @Test func `Random worlds are decided as by the engine`() async throws {
-    let seed =
-      ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
-      ?? .random(in: 1..<1 << 40)
-    for offset in 0..<10 {
-      let (settings, messages) = world(seed + UInt64(offset))
-      let server = try await TestServer.start(settings: settings)
-      let service = try FanoutService(ndjson: Array(settings.utf8))
-      let rows = try await server.post("/v1/decide?format=rows", messages, DecideTests.ndjson)
-      #expect(
-        rows.body == (try service.decide(ndjson: Array(messages.utf8))), "seed \(seed) + \(offset)")
-      let counts = try await server.post("/v1/decide?format=counts", messages, DecideTests.ndjson)
-      #expect(
-        counts.body == (try service.decide(ndjson: Array(messages.utf8), as: .counts)),
-        "seed \(seed) + \(offset)")
-      try await server.stop()
+  @Test(arguments: RuleSet.allCases, seeds)
+  func `Random worlds are decided as by the engine`(rules: RuleSet, seed: UInt64) async throws {
+    let (settings, messages) = world(rules, seed)
+    let server = try await TestServer.start(settings: settings)
+    let service = try FanoutService(ndjson: Array(settings.utf8))
+    for (format, name) in [(DecisionFormat.ndjson, "rows"), (.counts, "counts")] {
+      let found = try await server.post(
+        "/v1/decide?format=\(name)", messages, DecideTests.ndjson)
+      let wanted = try service.decide(ndjson: Array(messages.utf8), as: format)
+      #expect(found.body == wanted, "\(rules), PUSH_SEED=\(seed), \(name)")
     }
+    // Something is decided, and not all alike.
+    let summary = try service.decide(ndjson: Array(messages.utf8), as: .ndjson)
+    let text = String(decoding: summary, as: UTF8.self)
+    #expect(text.contains(#""action":"push""#) && text.contains(#""reason":"quietHours""#))
+    try await server.stop()
   }
 
   @Test func `A client reads what it wrote, while others write and decide`() async throws {

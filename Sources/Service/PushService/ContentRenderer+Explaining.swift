@@ -22,12 +22,14 @@ extension ContentRenderer {
   ///     explained; nil at the end.
   /// - Returns: for each message the explanation, and that of its push if it is wanted and there is
   ///   one.
+  /// - Throws: ``ServiceError/noPushContent(_:)``, and what `next` throws.
   package func explain(
     for user: Identifier, by explaining: (Message) -> Explanation,
     next: () throws -> (message: Message, content: MessageContent?)?
-  ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
+  ) throws -> [(decision: Explanation, content: ContentExplanation?)] {
     var found: [(decision: Explanation, content: ContentExplanation?)] = []
     while let (message, content) = try next() {
+      if content != nil, !rules.hasPushContent { throw ServiceError.noPushContent(rules) }
       let explanation = explaining(message)
       let words = content.flatMap { content in
         explanation.decision.flatMap { explain($0, message, content, for: user) }

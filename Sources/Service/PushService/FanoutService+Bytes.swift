@@ -70,16 +70,23 @@ extension FanoutService {
   ///   - threads: how many threads may render; nil for as many as the system gives.
   ///   - each: called with each payload that was written.
   ///   - next: the next message with what it says of its own push; nil at the end.
+  /// - Throws: ``ServiceError/noPushContent(_:)``; what `next` and `writer` throw.
   /// - Complexity: memory for the pushes of a message, whatever the number of messages.
   public func render(
     into writer: PayloadWriter, onlyFor user: Identifier? = nil, threads: Int? = nil,
     each: (RenderedPush) -> Void = { _ in },
     next: () throws -> (message: Message, content: MessageContent)?
   ) throws {
+    try checkPushContent()
     while let (message, content) = try next() {
       try render(
         message, content, onlyFor: user, threads: threads, into: writer, each: each)
     }
+  }
+
+  /// - Throws: ``ServiceError/noPushContent(_:)`` where nothing can be rendered.
+  public func checkPushContent() throws(ServiceError) {
+    guard app.rules.hasPushContent else { throw .noPushContent(app.rules) }
   }
 
   /// Renders the payloads of a message, one for each user who gets a push, in the order of users,
@@ -92,6 +99,7 @@ extension FanoutService {
   ///   - threads: how many threads may render; nil for as many as the system gives.
   ///   - writer: takes the payloads.
   ///   - each: called with each payload that was written.
+  /// - Precondition: rules that say what a push contains (``checkPushContent()``).
   public func render(
     _ message: Message, _ content: MessageContent, onlyFor user: Identifier? = nil,
     threads: Int? = nil, into writer: PayloadWriter, each: (RenderedPush) -> Void = { _ in }

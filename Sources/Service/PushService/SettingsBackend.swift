@@ -139,6 +139,8 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownUser(Identifier)
   /// A format that is a folder of files.
   case notInBytes(String)
+  /// What a push contains, under rules that do not say it.
+  case noPushContent(RuleSet)
 
   public var description: String {
     switch self {
@@ -148,6 +150,8 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownCursor(let text):
       "the change feed has no entry \"\(text)\"; reload the settings and continue after its end"
     case .unknownUser(let id): "there is no user \"\(id)\""
+    case .noPushContent(let rules):
+      "the rules \(rules.rawValue) do not say what a push contains; rows say to whom it goes"
     case .notInBytes(let format): "the format \(format) is a folder of files; use another"
     }
   }

@@ -44,7 +44,7 @@ import Testing
     return reference
   }
 
-  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  @Test(arguments: VendorWorld.all)
   func everyFormIsTheSame(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  @Test(arguments: VendorWorld.all)
   func chosenMessagesAreTheSame(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  @Test(arguments: VendorWorld.all)
   func badLinesAreSkippedAlike(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)

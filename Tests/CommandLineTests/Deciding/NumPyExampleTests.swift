@@ -30,7 +30,7 @@ import Testing
     #expect(firstDifference(found, Array(rows.dropFirst())) == nil)
   }
 
-  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  @Test(arguments: VendorWorld.all)
   func theExamplePrintsTheRows(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)

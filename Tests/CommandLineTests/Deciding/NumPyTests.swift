@@ -39,7 +39,7 @@ import Testing
     return found
   }
 
-  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  @Test(arguments: VendorWorld.all)
   func arraysSayWhatRowsSay(world: VendorWorld) throws {
     try withWorkplace { place in
       try world.write(to: place)

@@ -1,4 +1,4 @@
-/// A small world of each vendor in which much happens, and messages to it.
+/// A small world of each rule set in which much happens, and messages to it.
 struct VendorWorld: Sendable, CustomStringConvertible {
   let rules: String
   let settings: [String]
@@ -111,4 +111,52 @@ struct VendorWorld: Sendable, CustomStringConvertible {
       message("m1", to: "x", #""at":0,"channel":"c2","mentionsAll":true"#),
       message("m14", to: "g1", #""sender":"two\nlines","at":1717408800000"#),
     ])
+
+  static let open = VendorWorld(
+    rules: "open",
+    settings: [
+      #"{"kind":"app","rules":"open","timeZone":"Asia/Shanghai","level":"all","#
+        + #""quiet":[{"start":"23:00","end":"7:00","allow":"direct"}]}"#,
+      #"{"kind":"user","id":"u1","keywords":["on call"],"#
+        + #""quiet":[{"days":["mon"],"start":"22:00","end":"8:00","allow":["keyword"]}],"#
+        + #""devices":[{"id":"p1","notifier":"apns"},{"id":"p2","token":false}]}"#,
+      #"{"kind":"user","id":"u2","level":"mentions","quiet":[]}"#,
+      #"{"kind":"user","id":"u3","level":"none","mutedUntil":"2024-06-03T12:00:00Z"}"#,
+      #"{"kind":"user","id":"u4","devices":[{"id":"web","type":"web","state":"foreground"}]}"#,
+      #"{"kind":"user","id":"u5","devices":[]}"#,
+      #"{"kind":"user","id":"u6","devices":[{"id":"old","state":"kicked"}]}"#,
+      #"{"kind":"user","id":"u7","timeZone":"America/New_York","importantSenders":["u9"],"#
+        + #""quiet":[{"start":"12:00","end":"11:00"}],"allowForce":false}"#,
+      #"{"kind":"user","id":"u8","blockedSenders":["two\nlines"],"mutedAllow":["role"],"#
+        + #""mutedUntil":9007199254740991}"#,
+      #"{"kind":"conversation","id":"t,1","type":"thread","parent":"g1"}"#,
+      #"{"kind":"conversation","id":"r1","type":"room"}"#,
+      #"{"kind":"conversation","id":"p1","type":"private","level":"direct"}"#,
+      #"{"kind":"conversation","id":"empty"}"#,
+    ] + members(of: "g1", ["u7", "u5", "u6", "u4", "u2", "u1"] + odd) + [
+      #"{"kind":"member","conversation":"g1","user":"u3","level":["plain","everyone"]}"#,
+      #"{"kind":"member","conversation":"g1","user":"UP","level":[],"important":true}"#,
+      #"{"kind":"member","conversation":"g1","user":"u8","since":1717300000000,"#
+        + #""roles":["oncall"]}"#,
+      #"{"kind":"member","conversation":"t,1","user":"u1","level":"none"}"#,
+      #"{"kind":"member","conversation":"t,1","user":"a,b"}"#,
+    ] + members(of: "r1", ["u1", "u9"]) + members(of: "p1", ["u2", "u9"]),
+    messages: [
+      message("m1", to: "g1", #""sender":"u9",\#(night)"#),
+      message("m2", to: "g1", #""sender":"u3",\#(noon),"mentions":["u2","up","u9"]"#),
+      message("m\\\"3", to: "g1", #"\#(noon),"mentionsAll":true"#),
+      message("m,4", to: "t,1", #""sender":"u2",\#(noon)"#),
+      message("m5", to: "g1", #"\#(night),"force":true"#),
+      message("m6", to: "g1", #"\#(night),"silent":true"#),
+      message("m7", to: "g1", #"\#(noon),"sentAt":5"#),
+      message("m8", to: "r1", noon), message("m9", to: "p1", #""sender":"u9",\#(noon)"#),
+      message("m10", to: "empty", noon), message("m11", to: "nowhere", noon),
+      message("m12", to: "g1", #"\#(night),"text":"Who is ON-CALL?","mentionsRoles":["oncall"]"#),
+      message("m13", to: "g1", #"\#(noon),"replyToUser":"u2""#),
+      message("m1", to: "g1", #""at":0,"mentions":["u7"]"#),
+      message("m14", to: "g1", #""sender":"two\nlines","at":1717408800000"#),
+    ])
+
+  /// One of each rule set.
+  static let all = [easemob, rongcloud, open]
 }

@@ -207,7 +207,7 @@ import Testing
   }
 
   /// Everybody else has no decision, and theirs are what they were.
-  @Test(arguments: RuleSet.vendors) func aSliceOfUsersDecidesAsBefore(rules: RuleSet) throws {
+  @Test(arguments: RuleSet.allCases) func aSliceOfUsersDecidesAsBefore(rules: RuleSet) throws {
     for seed in seeds([1, 2, 3, 4, 5, 6]) {
       let world = RandomWorld(
         rules, seed: seed, userCount: 12, messageCount: 60,

@@ -88,7 +88,7 @@ import Testing
   @Test(.tags(.slow), .unlessFast, arguments: [true, false]) func aFlippedBitNeverDecides(
     withSnapshot: Bool
   ) throws {
-    let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) } ?? 29
+    let seed = TestSupport.seed(29)
     try ScratchFolder.with { folder in
       let whole = try Self.store(in: folder)
       let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole)))
@@ -152,7 +152,7 @@ import Testing
 
   /// The log of a store that was not closed: what was acknowledged is there, or there is an error.
   @Test func aFlippedBitInTheLogLosesNothing() throws {
-    let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) } ?? 31
+    let seed = TestSupport.seed(31)
     try ScratchFolder.with { folder in
       let live = folder.appending(path: "live").path
       let store = try SettingsStore(live, .create, threads: 1)

@@ -16,9 +16,7 @@ import TestSupport
 @Suite(.serialized) struct CrashTests {
   private static let kills =
     ProcessInfo.processInfo.environment["PUSH_KILLS"].flatMap { Int($0) } ?? 15
-  private static let seed =
-    ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
-    ?? UInt64.random(in: 0..<1_000_000)
+  private static let seed = TestSupport.seed(1)
 
   @Test func nothingAcknowledgedIsLost() throws {
     print("crash test: \(Self.kills) kills, PUSH_SEED=\(Self.seed)")

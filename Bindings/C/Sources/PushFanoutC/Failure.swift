@@ -81,6 +81,6 @@ private func status(of error: ServiceError) -> Int32 {
   switch error {
   case .rulesDiffer, .contradiction: PF_REFUSED
   case .unknownUser: PF_NOT_FOUND
-  case .notInBytes, .unknownCursor: PF_MISUSE
+  case .notInBytes, .noPushContent, .unknownCursor: PF_MISUSE
   }
 }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import NIOCore
+internal import PushService
 
 /// `POST /v1/decide`
 enum DecideEndpoint {
@@ -16,6 +17,7 @@ enum DecideEndpoint {
     _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics
   ) throws -> Reply {
     let (format, isArray) = try AnswerFormat.of(request)
+    if format == .payloads { try app.service.checkPushContent() }
     let showsDevices = try request.flag("devices")
     let deciding = try Deciding(
       request.body, app, format, isArray: isArray, showsDevices: showsDevices)

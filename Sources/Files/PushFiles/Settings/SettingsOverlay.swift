@@ -18,7 +18,8 @@ package struct SettingsOverlay: RecordLookup {
     self.world = world
   }
 
-  package var rules: RuleSet { world.app.rules }
+  /// Those of the records: a world without any may get others with them.
+  package var rules: RuleSet { added.app.rules }
 
   package mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
     added.setConversation(id, settings)
