@@ -98,9 +98,9 @@ package enum ThreadSupply {
   /// How many threads of ``wanted`` could be started at once when this was first asked.
   private static let started: Int = {
     // Dispatch opens files for its threads, and ends the process where it cannot.
-    let files = (0..<files).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
-    for file in files where file >= 0 { close(file) }
-    if files.contains(where: { $0 < 0 }) { return 0 }
+    let opened = (0..<files).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    for file in opened where file >= 0 { close(file) }
+    if opened.contains(where: { $0 < 0 }) { return 0 }
     // SAFETY: initialized before a thread is started, and destroyed when all have ended.
     let isOver = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     unsafe sem_init(isOver, 0, 0)
