@@ -93,6 +93,11 @@ def test_parquet_in_and_out_in_two_lines(tmp_path):
     fanout = Fanout.open(members="members.parquet")
     fanout.decisions("messages.parquet").write_parquet("decisions.parquet")
     assert pyarrow.parquet.read_table("decisions.parquet").num_rows == 16
+    # A file that is replaced keeps its mode.
+    for mode in (0o600, 0o640, 0o664):
+        os.chmod("decisions.parquet", mode)
+        fanout.decisions("messages.parquet").write_parquet("decisions.parquet")
+        assert os.stat("decisions.parquet").st_mode & 0o777 == mode
 
 
 def settings_table(records):

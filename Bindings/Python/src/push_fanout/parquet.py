@@ -116,6 +116,27 @@ def _present(value: Any) -> Any:
     return value
 
 
+def _set_access(temporary: str, path: str) -> None:
+    """Gives a file the owner, group and mode of the one that it replaces, or those of a new one."""
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        # As `open` would have made it.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        return
+    mode = old.st_mode & 0o777
+    with contextlib.suppress(OSError):
+        os.chown(temporary, old.st_uid, -1)
+    try:
+        os.chown(temporary, -1, old.st_gid)
+    except OSError:
+        # Its own group may do what others may.
+        mode &= 0o707 | (mode & 0o007) << 3
+    os.chmod(temporary, mode)
+
+
 @contextlib.contextmanager
 def complete_file(path: Path) -> Iterator[str]:
     """The name of a file beside `path`, which takes its place when the block has ended well, and is
@@ -132,10 +153,7 @@ def complete_file(path: Path) -> Iterator[str]:
     os.close(descriptor)
     try:
         yield temporary
-        # As `open` would have made it.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
+        _set_access(temporary, path)
         with open(temporary, "rb") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
