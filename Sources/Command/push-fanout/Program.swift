@@ -4,6 +4,7 @@ import PushFanout
 import PushFiles
 import PushReplay
 import PushModel
+import PushService
 import PushStore
 import PushSupport
 import QuietTime
@@ -94,6 +95,8 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(KnownIDs.text(error))")
     } catch let error as StoreError {
       Terminal.fail("push-fanout: \(KnownIDs.text(error))")
+    } catch let error as ServiceError {
+      Terminal.fail("push-fanout: \(error)")
     } catch let error as SettingsWriteError {
       Terminal.fail("push-fanout: \(error)")
     } catch let error as SnapshotError {
@@ -141,19 +144,20 @@ struct Program: ParsableCommand {
     return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
   }
 
-  /// What to say of a required option that is missing because it was mistyped.
+  /// What to say where a required option is missing and another was given that there is not.
   ///
   /// - Parameter usage: the options that there are.
   private static func mistypedOption(_ message: String, _ usage: String) -> String? {
-    guard let name = message.firstMatch(of: /^Missing expected argument '(--[a-z-]+)/)?.output.1,
-      let given = CommandLine.arguments.dropFirst().lazy
-        .compactMap({ $0.split(separator: "=").first.map(String.init) })
-        .first(where: {
-          $0.hasPrefix("--") && !usage.contains("\($0) ") && !usage.contains("\($0)]")
-            && EditDistance.nearest(to: $0, in: [String(name)]) != nil
-        })
-    else { return nil }
-    return "Unknown option '\(given)'. Did you mean '\(name)'?"
+    guard message.hasPrefix("Missing expected argument '--") else { return nil }
+    let options = Set(usage.matches(of: /--[a-z-]+/).map { String($0.output) })
+    for argument in CommandLine.arguments.dropFirst() where argument.hasPrefix("--") {
+      let given = String(argument.prefix { $0 != "=" })
+      guard !options.contains(given),
+        let nearest = EditDistance.nearest(to: given, in: options.sorted())
+      else { continue }
+      return "Unknown option '\(given)'. Did you mean '\(nearest)'?"
+    }
+    return nil
   }
 
   /// The value that was most likely meant by one that is none of an option's.

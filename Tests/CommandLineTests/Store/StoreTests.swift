@@ -223,11 +223,11 @@ import Testing
     }
   }
 
-  /// Whether a process has a handler of SIGINT.
+  /// Whether a process waits for SIGINT, which it blocks.
   private static func listens(_ process: Process) -> Bool {
     let path = "/proc/\(process.processIdentifier)/status"
     let lines = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
-    let mask = lines.first { $0.hasPrefix("SigCgt:") }?.split(separator: "\t").last
+    let mask = lines.first { $0.hasPrefix("SigBlk:") }?.split(separator: "\t").last
     return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 1 << UInt64(SIGINT - 1) != 0 } ?? false
   }
 
