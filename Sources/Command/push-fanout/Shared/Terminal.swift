@@ -165,15 +165,14 @@ enum Interruption {
     unsafe pthread_sigmask(SIG_BLOCK, &awaited, nil)
     var thread = pthread_t()
     let error = unsafe pthread_create(&thread, nil, { _ in Interruption.end() }, nil)
-    if error == 0, ThreadSupply.isEnough { return }
-    // Dispatch opens files for its threads, so these are missing or the threads.
-    let files = (0..<4).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    // Dispatch opens files for its threads, and ends the process where it cannot; a store has some ten.
+    let files = (0..<16).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
     for file in files where file >= 0 { close(file) }
-    let limit = SystemError(EMFILE).message
-    throw Failure(
-      text: files.contains { $0 < 0 }
-        ? "too few files can be opened: \(limit); raise their limit (ulimit -n)"
-        : ThreadSupply.problem)
+    if files.contains(where: { $0 < 0 }) {
+      let limit = SystemError(EMFILE).message
+      throw Failure(text: "too few files can be opened: \(limit); raise their limit (ulimit -n)")
+    }
+    guard error == 0, ThreadSupply.isEnough else { throw Failure(text: ThreadSupply.problem) }
   }
 
   /// The interruptions that were not ignored when the program was started, as by nohup.
