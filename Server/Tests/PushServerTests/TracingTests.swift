@@ -218,9 +218,9 @@ import Testing
     #expect((0..<1000).allSatisfy { _ in TraceContext.oneIn(0) == nil })
   }
 
-  /// Goal: whoever answers a client of ours with a redirect does not choose where keys go, or spans.
+  /// Goal: whoever answers with a redirect does not choose where spans go.
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `No client follows a redirect, and each says to give the address itself`(
+  func `Spans follow no redirect, and the log says to give the address itself`(
     status: Int
   ) async throws {
     let other = try Collector(status: 200)
@@ -237,21 +237,12 @@ import Testing
     let context = try #require(TraceContext(traceparent: "00-\(Self.trace)-\(Self.parent)-01"))
     exporter.add(.init(context, .server, "decide", app: "a", status: 200, .zero), of: context)
     let running = Task { try await exporter.run() }
-    while first.requestCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    while !lines.withLock({ $0 }).contains(where: { $0.contains(words) }) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
     running.cancel()
     _ = try? await running.value
-    #expect(lines.withLock { $0 }.contains { $0.contains(words) })
-
-    // A follower asks for all settings with a key of the scope admin.
-    let asked = first.requestCount
-    let follower = try await TestServer.start(["--follow", url], waits: false)
-    while first.requestCount < asked + 2 { try await Task.sleep(for: .milliseconds(10)) }
-    try await follower.stop()
-    // One that looks at its peers does not start: they would never say anything.
-    let error = await #expect(throws: OptionError.self) {
-      _ = try await TestServer.start(["--peers", url], waits: false).ended()
-    }
-    #expect("\(try #require(error))".contains(words))
+    #expect(first.requestCount > 0)
     #expect(other.requestCount == 0)
   }
 
