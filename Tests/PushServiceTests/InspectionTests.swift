@@ -22,7 +22,25 @@ import Testing
     return later
   }
 
-  @Test(arguments: RuleSet.vendors)
+  /// Settings in which devices were seen as long before a message that was moved as they were before
+  /// it: presence stays in what later instants would decide (O-30).
+  private static func seen(
+    later span: Int64, by user: Identifier, in settings: FanoutSettings
+  ) -> FanoutSettings {
+    var settings = settings
+    settings.updateUser(user) { user in
+      user.devices = user.devices.map { devices in
+        devices.map { device in
+          var device = device
+          device.seenAt = device.seenAt.map { Instant(milliseconds: $0.milliseconds + span) }
+          return device
+        }
+      }
+    }
+    return settings
+  }
+
+  @Test(arguments: RuleSet.allCases)
   func equalsTheReferenceAtEveryInstant(rules: RuleSet) throws {
     var longest = 0
     for seed in TestSupport.seeds([1, 2, 3, 4]) {
@@ -55,7 +73,13 @@ import Testing
           }
           for instant in instants where instant >= message.at.milliseconds {
             let at = Instant(milliseconds: instant)
-            let expected = reference.explain(Self.moved(message, to: at), for: user).decision
+            let later = Self.moved(message, to: at)
+            var expected = reference.decision(later, for: user)
+            if rules == .open {
+              let span = instant - message.at.milliseconds
+              var kept = ReferenceEvaluator(Self.seen(later: span, by: user, in: settings))
+              expected = kept.decision(later, for: user)
+            }
             let part = found.timeline.last { $0.at <= at }
             #expect(
               part?.decision == expected, "seed \(seed), \(message.id), \(user) at \(instant)")

@@ -1,9 +1,10 @@
 import PushFanout
 import PushModel
+import PushReference
 import QuietTime
 
 extension PlainAnswer {
-  /// The answer of any evaluator of settings, the reference for one, to what
+  /// The answer of the reference to what
   /// `FanoutVersion.plainAnswer` answers by the engine.
   ///
   /// - Parameters:
@@ -16,7 +17,7 @@ extension PlainAnswer {
   ///   for the time zones of the user's quiet hours.
   /// - Complexity: some decisions for one user; mostly four.
   init(
-    by evaluator: inout some Evaluator, of settings: FanoutSettings, for user: Identifier,
+    by evaluator: inout ReferenceEvaluator, of settings: FanoutSettings, for user: Identifier,
     in conversation: Identifier, channel: Identifier = "", after instant: Instant
   ) throws {
     guard let record = settings.conversation(conversation) else {
@@ -33,6 +34,14 @@ extension PlainAnswer {
     let solver = try NextChangeSolver(
       app: settings.app, user: settings.user(index), records: records)
     self = solver.plainAnswer(after: instant) { at in
+      if settings.app.rules == .open {
+        // O-43: as if one offline device had a token.
+        let outcome = evaluator.openDecision(
+          ofClasses: nil, for: user, in: conversation, at: at)
+        return outcome.map {
+          Decision($0, devices: $0.action == .push ? [Device.default.id] : [])
+        }
+      }
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
       return evaluator.decision(message, for: user)

@@ -31,6 +31,11 @@ def clock(rng):
 def quiet_hours(rng, rules):
     if rules == "easemob":
         return {"start": clock(rng), "end": clock(rng)}
+    if rules == "open":
+        return [
+            {"start": clock(rng), "end": clock(rng), "allow": rng.choice(["none", "direct", ["me"]])}
+            for _ in range(rng.randrange(1, 4))
+        ]
     return {
         "start": f"{clock(rng)}:00", "spanMinutes": rng.randrange(1, 1440),
         "level": rng.choice(["none", "mention", "default"]), "timeZone": "Asia/Tokyo",
@@ -40,14 +45,14 @@ def quiet_hours(rng, rules):
 def held_world(rng, rules):
     """Settings of forty members, and messages."""
     records = [{"kind": "app", "rules": rules, "timeZone": "Asia/Shanghai"}]
-    levels = [None, "all", "mention", "none"]
+    levels = [None, "all", "mentions" if rules == "open" else "mention", "none"]
     for number in range(40):
         user = {"kind": "user", "id": f"u{number}", "timeZone": rng.choice(ZONES)}
         member = {"kind": "member", "conversation": "g", "user": f"u{number}"}
         member["level"] = rng.choice(levels)
         if rng.random() < 0.7:
-            user["quietHours"] = quiet_hours(rng, rules)
-        if rules == "easemob":
+            user["quiet" if rules == "open" else "quietHours"] = quiet_hours(rng, rules)
+        if rules != "rongcloud":
             user["level"] = rng.choice(levels)
             for record in (user, member):
                 if rng.random() < 0.2:
@@ -89,7 +94,7 @@ def expected_held(fanout, records, messages):
     return found
 
 
-@pytest.mark.parametrize("rules", ["easemob", "rongcloud"])
+@pytest.mark.parametrize("rules", ["easemob", "rongcloud", "open"])
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_held_pushes_are_due_when_deciding_again_says_so(seed, rules):
     print(f"PUSH_SEED={seed} repeats this world")
