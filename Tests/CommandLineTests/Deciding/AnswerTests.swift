@@ -285,6 +285,24 @@ import Testing
     }
   }
 
+  @Test func idsThatASpreadsheetHasRoundedAreNamed() throws {
+    try withWorkplace { place in
+      let ids = ["1.23457E+18", "1,5E+20", "9E+15", "1.23457E18", "E+18", "a1E+18", "1.2.E+"]
+      try place.write(["id"] + ids.map { $0.contains(",") ? "\"\($0)\"" : $0 }, as: "users.csv")
+      try place.write(
+        ["conversation,at,sender", "1.23457E+18,1717428600000,7.1E+17"], as: "messages.csv")
+      let text = "a spreadsheet has rounded such ids, so that several are one; export them as text"
+      let run = try place.run("check", "users.csv", "messages.csv")
+      let found = run.lines.filter { $0.contains("rounded") }
+      #expect(
+        found == [
+          "messages.csv: warning: 1.23457E+18 and 1 more: \(text)",
+          "users.csv: warning: 1,5E+20 and 2 more: \(text)",
+        ])
+      #expect(run.status == 0)
+    }
+  }
+
   @Test func ofEqualProblemsTheFirstArePrinted() throws {
     try withWorkplace { place in
       var rows: [String] = ["conversation,at,sender"]

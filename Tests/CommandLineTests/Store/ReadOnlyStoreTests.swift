@@ -17,7 +17,7 @@ import Testing
     return shell.terminationStatus == 0
   }
 
-  private static let hasUnprivileged = succeeds("\(unprivileged) \"$0\" --version")
+  static let hasUnprivileged = succeeds("\(unprivileged) \"$0\" --version")
   private static let hasMounts = succeeds("unshare -m mount --bind /tmp /tmp")
 
   /// A store that everybody may read, and a script that reads it.
@@ -68,6 +68,25 @@ import Testing
       // What a reader of its owner leaves does not matter.
       try place.shell("\"$0\" store stats --store s && chmod 600 s-shm")
       try expectReadable(run, place, before)
+    }
+  }
+
+  /// A disk without a free byte: SQLite cannot make the memory that readers share.
+  @Test(.enabled(if: hasMounts, "needs the right to mount"))
+  func aDiskThatIsFull() throws {
+    try Self.withReadableStore { place, before in
+      try place.shell("rm -f s-wal s-shm && mkdir disk")
+      let fill = """
+        mount -t tmpfs -o size=2m tmpfs disk && cp s *.ndjson disk && cd disk \
+          && ! cat /dev/zero > filler 2>&-
+        """
+      let run = "unshare -m sh -c '\(fill); exec \"$@\"' sh \"$0\""
+      try expectReadable(run, place, before)
+      let refused = try place.shell("\(run) settings set --store s --user u1 --level all")
+      #expect(
+        refused.errors == "push-fanout: s: its log cannot be made: the disk is full, or the folder "
+          + "may not be written; nothing was changed\n")
+      #expect(refused.status == 1)
     }
   }
 

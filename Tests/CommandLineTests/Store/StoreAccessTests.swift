@@ -6,6 +6,21 @@ import Testing
 
 /// Goal: who may use a store's files, who waits for whom, and what is left behind, are as said.
 @Suite struct StoreAccessTests {
+  /// The id may be mistyped; what the store has is not named.
+  @Test func aUserWhoWasNotThereIsNamed() throws {
+    try withWorkplace { place in
+      _ = try place.run("store", "import", "-q", "--store", "s", "--settings", "world.ndjson")
+      let set = ["settings", "set", "--store", "s", "--level", "none", "--user"]
+      let runs = try ["u1", "somebody", "sombody", "somebody"].map { try place.run(set + [$0]) }
+      #expect(
+        runs.map(\.errors) == [
+          "", "new user \"somebody\"\n",
+          "new user \"sombody\"; did you mean \"somebody\"?\n", "",
+        ])
+      #expect(runs.map(\.status) == [0, 0, 0, 0])
+    }
+  }
+
   private static func mode(_ path: String) throws -> Int {
     let found = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
     return (found as? NSNumber)?.intValue ?? -1

@@ -48,6 +48,30 @@ import Testing
     }
   }
 
+  /// What a program set and no file may say: the snapshot is refused, and what kept it reads the
+  /// settings themselves.
+  @Test func optionsThatFilesRefuse() throws {
+    func problem(_ rules: RuleSet, _ change: (inout AppSettings) -> Void) throws -> String? {
+      let folder = ScratchFolder()
+      var app = AppSettings(rules: rules)
+      change(&app)
+      try Fanout(FanoutSettings(app: app), threads: 1)
+        .writeSnapshot(to: folder.path("s"), identity: Self.identity, sequence: 1)
+      do {
+        _ = try Fanout(snapshot: folder.path("s"), identity: Self.identity, threads: 1)
+        return nil
+      } catch {
+        return error.description
+      }
+    }
+    #expect(try problem(.open) { $0.open.presenceSeconds = 86_400 } == nil)
+    let error = try problem(.open) { $0.open.presenceSeconds = 86_401 }
+    #expect(error?.contains("presenceSeconds") == true, "\(error ?? "")")
+    #expect(try problem(.open) { $0.open.expireSeconds = 1 << 31 } != nil)
+    #expect(try problem(.easemob) { $0.easemob.expireSeconds = 1 << 53 } != nil)
+    #expect(try problem(.rongcloud) { $0.rongcloud.backgroundGraceSeconds = -1 } != nil)
+  }
+
   /// Every byte counts, also those between sections.
   @Test(.tags(.slow), .unlessFast) func everyByteOfASmallSnapshot() throws {
     for seed in TestSupport.seeds([1]) {

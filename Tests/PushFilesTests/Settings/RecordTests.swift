@@ -17,6 +17,51 @@ import Testing
     return user
   }
 
+  /// A program may set what the rule set has not: a file says what it has, and can be read.
+  @Test(arguments: RuleSet.allCases)
+  func whatIsWrittenIsWhatTheRuleSetHas(rules: RuleSet) throws {
+    var app = AppSettings(
+      rules: rules, timeZone: "Asia/Tokyo", devicePolicy: .anyOffline, advancedPush: false,
+      level: .mention, messageNotification: false)
+    app.quietHours = .windows(.none)
+    let user = user {
+      $0.level = .mention
+      $0.levels[.group] = .mention
+      $0.mutedUntil = Instant(milliseconds: 5)
+      ($0.pushWhenDesktopOnline, $0.localInformationMissing) = (true, true)
+      ($0.mutedAllow, $0.allowForce) = (.mentionsMe, false)
+      ($0.keywords, $0.importantSenders, $0.blockedSenders) = (["k"], ["i"], ["b"])
+      $0.devices = [
+        Device(
+          id: "d", state: .background, notifier: "n", backgroundSince: Instant(milliseconds: 6),
+          seenAt: Instant(milliseconds: 7))
+      ]
+    }
+    var member = MemberSettings(level: .mention)
+    (member.isImportant, member.roles) = (true, ["r"])
+    member.mutedUntil = Instant(milliseconds: 8)
+    member.channels = ["c": .mention]
+    let group = ConversationSettings(level: .mention, channels: ["c": .mention])
+    let hours: [QuietHours] = [
+      .windows(.none),
+      .interval(try QuietInterval(startHour: 1, startMinute: 2, endHour: 3, endMinute: 4)),
+      .span(try QuietSpan(hour: 1, minute: 2, second: 3, spanMinutes: 4, level: .mention)),
+    ]
+    for quietHours in hours {
+      var user = user
+      user.quietHours = quietHours
+      let lines = [
+        SettingsEncoder.app(app), SettingsEncoder.user("u", user, rules),
+        SettingsEncoder.conversation("g", group, rules),
+        SettingsEncoder.member("u", of: "g", .group, member, rules),
+      ]
+      // The reader refuses a field that its rule set has not.
+      let found = try world(lines.map { String(decoding: $0, as: UTF8.self) })
+      #expect(found.users.count == 1 && found.app.rules == rules)
+      #expect(found.users[0].settings.keywords == (rules == .open ? ["k"] : []))
+    }
+  }
+
   @Test func easemobsRecordsSayEverything() throws {
     let found = try world([
       #"{"kind":"app","rules":"easemob","timeZone":"Asia/Shanghai","devicePolicy":"anyOffline","#

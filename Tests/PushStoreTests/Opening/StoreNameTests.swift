@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushFanout
 import PushModel
 import PushStore
 import TestSupport
@@ -40,6 +41,33 @@ import Testing
       }
       #expect(try folder.bytes("s-wal") == bytes)
     }
+  }
+
+  /// SQLite takes paths of 512 bytes, those of the files beside a store too.
+  @Test func aPathThatSQLiteDoesNotTake() throws {
+    let folder = ScratchFolder()
+    func path(ofBytes count: Int) throws -> String {
+      var found = folder.url.path
+      while found.utf8.count + 101 < count { found += "/" + String(repeating: "f", count: 60) }
+      try FileManager.default.createDirectory(atPath: found, withIntermediateDirectories: true)
+      return found + "/" + String(repeating: "s", count: count - found.utf8.count - 1)
+    }
+    let longest = try path(ofBytes: 482)
+    let store = try SettingsStore(longest, .create, threads: 1)
+    try store.write(at: .zero) { try $0.setMember("u", of: "g") }
+    try store.close()
+    let again = try SettingsStore(longest, .read, threads: 1)
+    #expect(again.fanout.memberCount(of: "g") == 1)
+    try again.close()
+    let longer = try path(ofBytes: 483)
+    let error = StoreError.database(
+      longer,
+      reason:
+        "its path has 483 bytes, and SQLite takes 482; put it into a folder with a shorter name")
+    for access in [SettingsStore.Access.read, .write, .create] {
+      #expect(throws: error) { try SettingsStore(longer, access, threads: 1) }
+    }
+    #expect(throws: error) { try StoreImport(longer) }
   }
 
   /// The log appears between the reading of the files and the import.

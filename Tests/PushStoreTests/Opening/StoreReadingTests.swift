@@ -40,6 +40,40 @@ import Testing
     #expect([first, second] == [["1", "1"], ["2", "2"]])
   }
 
+  /// What a reader made beside a store, it removes; while somebody writes, nothing is removed.
+  @Test func theLogStaysForAWriter() throws {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    func members() throws -> Int {
+      let reader = try StoreReader(path)
+      defer { try? reader.close() }
+      return try reader.settingsWithContent().0.members(of: "g").count
+    }
+    func write(_ id: Identifier, _ store: SettingsStore) throws {
+      try store.write(at: .zero) { try $0.setMember(id, of: "g") }
+    }
+    try SettingsStore(path, .create, threads: 1).close()
+    #expect(try members() == 0)
+    #expect(try folder.names.filter { $0.contains("-wal") || $0.contains("-shm") } == [])
+    // One that opened first ends while a writer has its log, and while it was closed and opened again.
+    let first = try StoreReader(path)
+    let store = try SettingsStore(path, .write, threads: 1)
+    try write("a", store)
+    try first.close()
+    #expect(try folder.names.contains("s-wal"))
+    try write("b", store)
+    #expect(try members() == 2)
+    let second = try StoreReader(path)
+    try store.close()
+    let again = try SettingsStore(path, .write, threads: 1)
+    try write("c", again)
+    try second.close()
+    try write("d", again)
+    #expect(try members() == 4)
+    try again.close()
+    #expect(try members() == 4)
+  }
+
   @Test func engineAndContentAreOfOneCommit() async throws {
     let path = ScratchFolder()
     let store = try SettingsStore(path.path("s"), .create)

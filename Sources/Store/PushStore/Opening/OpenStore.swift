@@ -73,7 +73,7 @@ final class OpenStore: Sendable {
   /// Removes the files of a log that was made to read the store: beside a backup they would stay. A
   /// connection that only reads does not remove them, and one that may write does, if it is the last.
   private func removeLog() {
-    guard madeLog, StoreInode.status(file + "-shm") != nil,
+    guard madeLog, StoreInode.status(file + "-shm") != nil, StoreName.size(file + "-wal") == 0,
       unsafe access(file, W_OK) == 0,
       let queue = try? DatabaseQueue(
         path: PageChecksums.location(file), configuration: StoreFile.configuration(readonly: false))

@@ -117,6 +117,11 @@ enum StoreFile {
     case .SQLITE_CORRUPT: StoreError.damaged(path, reason: message)
     case .SQLITE_FULL: StoreError.database(path, reason: "the disk is full; nothing was changed")
     case .SQLITE_READONLY: StoreError.database(path, reason: "it cannot be written: \(message)")
+    case .SQLITE_IOERR where error.isOfSharedMemory:
+      StoreError.database(
+        path,
+        reason: "its log cannot be made: the disk is full, or the folder may not be written; "
+          + "nothing was changed")
     case .SQLITE_IOERR:
       // Not SQLite's last message, which after a backup is that of another connection.
       StoreError.database(

@@ -20,8 +20,9 @@ enum StoreName {
     return file
   }
 
-  /// SQLite's 512 bytes, less the end of the longest name beside it.
-  private static let longest = 512 - "-journal".utf8.count
+  /// SQLite's 512 bytes, less the end of the longest name beside it: that of the log of a store that
+  /// is being made (``TemporaryStore``).
+  private static let longest = 512 - ".4194304-00000000.part-journal".utf8.count
 
   private static func target(_ path: String) throws -> String {
     var status = stat()
