@@ -338,7 +338,6 @@ if developed.contains("server") {
   ]
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -357,7 +356,7 @@ if developed.contains("server") {
         "PushService", "PushStore", "PushStoreService",
         product("ArgumentParser", "swift-argument-parser"),
         product("Configuration", "swift-configuration"),
-        product("Crypto", "swift-crypto"), product("AsyncHTTPClient", "async-http-client"),
+        "CLibcrypto", product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
         product("NIOHTTPTypes", "swift-nio-extras"),
         product("NIOHTTPTypesHTTP1", "swift-nio-extras"),
@@ -381,6 +380,10 @@ if developed.contains("server") {
         .embedInCode("Page/static/week.js"),
         .embedInCode("Page/static/whatif.js"),
       ], swiftSettings: strict),
+    // libssl-dev of Debian.
+    .systemLibrary(
+      name: "CLibcrypto", path: "Server/Sources/CLibcrypto", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"])]),
     // What the benchmark of the server compares large answers with.
     .executableTarget(
       name: "plain-nio-server", dependencies: plainServer, path: "Server/bench/PlainServer",

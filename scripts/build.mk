@@ -4,11 +4,12 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(dir $(lastword $(MAKEFILE_LIST))))))
 SWIFT ?= swift
 NEEDS := $(ROOT)/scripts/install-packages
 # What the program is built with, and the time zones that it reads.
-LIBRARIES := libsimdjson-dev zlib1g-dev libsqlite3-dev tzdata
+LIBRARIES = libsimdjson-dev zlib1g-dev libsqlite3-dev tzdata $(if $(HAS_SERVER),libssl-dev)
 # What Package.swift adds: what needs nothing fetched, what a target asks for, and what was fetched before
 # into the folder $1, so that it stays there.
 DEVELOP := examples bindings
 developed = $(sort $(DEVELOP) $(if $(wildcard $1/checkouts/benchmark),benchmarks) $(if $(wildcard $1/checkouts/swift-nio-http2),server))
+HAS_SERVER = $(filter server,$(call developed,$(ROOT)/.build) $(call developed,$(TESTS)))
 export PUSH_FANOUT_DEVELOP = $(call developed,$(ROOT)/.build)
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --package-path $(ROOT) --explicit-target-dependency-import-check error

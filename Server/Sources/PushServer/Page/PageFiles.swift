@@ -1,4 +1,3 @@
-internal import Crypto
 internal import HTTPTypes
 internal import NIOCore
 
@@ -14,8 +13,7 @@ enum PageFiles {
     init(_ type: String, _ bytes: [UInt8]) {
       self.type = type
       self.bytes = ByteBuffer(bytes: bytes)
-      let digest = SHA256.hash(data: bytes).prefix(12)
-      tag = "\"" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
+      tag = "\"" + Secret.hex(Array(Secret.sha256(bytes).prefix(12))) + "\""
     }
   }
 

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import CLibcrypto
 
 /// Random secrets of 256 bits, and what is kept and compared of them.
 enum Secret {
@@ -10,7 +10,15 @@ enum Secret {
 
   /// The SHA-256 of a secret: what is kept instead of it.
   static func digest(_ secret: some StringProtocol) -> [UInt8] {
-    Array(SHA256.hash(data: Array(secret.utf8)))
+    sha256(Array(secret.utf8))
+  }
+
+  /// The SHA-256 of bytes: 32 bytes.
+  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
+      unsafe SHA256(bytes, bytes.count, digest.baseAddress)
+      count = Int(SHA256_DIGEST_LENGTH)
+    }
   }
 
   /// Two hexadecimal digits a byte.

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Synchronization
 
 /// What was answered to writes with an `Idempotency-Key`, as long as the process lives: the last
@@ -30,7 +29,7 @@ final class IdempotencyKeys: Sendable {
   private let callers = Mutex<[String: Writes]>([:])
 
   func begin(_ key: String, of caller: String, _ body: some Sequence<UInt8>) -> Found {
-    let digest = Array(SHA256.hash(data: Array(body)))
+    let digest = Secret.sha256(Array(body))
     return callers.withLock { callers in
       if let entry = callers[caller]?.entries[key] {
         if entry.digest != digest { return .isOfAnotherBody }
