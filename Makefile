@@ -1,6 +1,6 @@
 include scripts/build.mk
 .PHONY: help packages program debug demo test unit test-fast test-tools lint format oracle crash-test sanitize \
-  docs docs-examples report-check examples install deb deb-check release-check check-all clean
+  docs docs-examples report-check faults examples install deb deb-check release-check check-all clean
 .DEFAULT_GOAL := help
 
 help: ## this list; `make -C FOLDER TARGET` for those of a folder
@@ -50,6 +50,10 @@ crash-test: debug ## a writing process is killed KILLS=200 times, and nothing ma
 
 sanitize: packages ## the tests of threads under the thread sanitizer, the engine's under the address sanitizer
 	@scripts/sanitize
+
+faults: packages ## a hundred faults, each of one line, and which tests catch them: SEED=1
+	@scripts/install-packages python3 git
+	scripts/mutate --seed $(or $(SEED),1) --report reports/faults.txt
 
 examples: packages ## builds Examples/dispatcher, runs it and compares what it prints
 	$(TEST_BUILD) --product dispatcher

@@ -271,11 +271,6 @@ if developed.contains("benchmarks") {
     "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
     "PushReplay", "PushWorkload",
   ]
-  package.dependencies += [
-    // Without its traits: they count allocations by packages that must be fetched too, and what is
-    // counted here is counted by jemalloc itself.
-    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: [])
-  ]
   package.targets += [
     // Worlds, contestants, the list of what is measured, and the comparison with the reference.
     .target(
@@ -290,16 +285,6 @@ if developed.contains("benchmarks") {
         "PushStore", "BenchSupport", arguments,
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ], path: "Benchmarks/Sources/fanout-bench", swiftSettings: strict),
-    // Every benchmark, for `swift package benchmark`.
-    .executableTarget(
-      name: "FanoutBenchmarks",
-      dependencies: [
-        "BenchSupport", "CJemalloc", .product(name: "Benchmark", package: "benchmark"),
-      ], path: "Benchmarks/FanoutBenchmarks", swiftSettings: strict),
-    // libjemalloc-dev of Debian.
-    .systemLibrary(
-      name: "CJemalloc", path: "Benchmarks/Sources/CJemalloc", pkgConfig: "jemalloc",
-      providers: [.apt(["libjemalloc-dev"])]),
   ]
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The regression gate: fails when the engine does more than it did, and stays quiet otherwise.
 
-  allocations   allocations and allocated bytes against Benchmarks/Thresholds, both ways
+  allocations   allocations and allocated bytes against
+                Benchmarks/allocations.json, both ways
   instructions  instructions of the kernels under callgrind against Benchmarks/instructions.json,
                 both ways
   pairs         times of the kernels against another revision, in turns
@@ -29,16 +30,16 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "Benchmarks"
-THRESHOLDS = BENCHMARKS / "Thresholds"
+ALLOCATIONS = BENCHMARKS / "allocations.json"
 INSTRUCTIONS = BENCHMARKS / "instructions.json"
-RELEASE = ROOT / ".build/release"
+# What `make` built, as the tests are (scripts/compilers-for-tests): its counts are those of -O.
+PROGRAM = ROOT / ".build-tests/debug/fanout-bench"
 # As the command is built (Makefile), so that modules are compiled once.
 STATIC = ["-Xswiftc", "-static-stdlib"]
 # Has the benchmarks in the package (Package.swift), and leaves what `make` says.
 DEVELOPED = {"PUSH_FANOUT_DEVELOP": os.environ.get("PUSH_FANOUT_DEVELOP", "") + " benchmarks"}
-TARGET = "FanoutBenchmarks"
 
-# Instructions may differ by so much, either way.
+# Instructions and allocations may differ by so much, either way.
 TOLERANCE = 0.02
 # A kernel is slower when the median of the ratios is above this.
 SLOWER = 1.10
@@ -71,27 +72,12 @@ def build(package, product):
 # Allocations
 
 
-def chosen(what):
-    """The names of the work that a part of the gate is about."""
-    done = run([RELEASE / "fanout-bench", "kernels", "list", what], capture_output=True)
-    return done.stdout.split()
-
-
-def benchmark(*arguments):
-    """Runs the benchmarks that have limits; its status and what it printed."""
-    environment = dict(os.environ, **DEVELOPED, PUSH_BENCH="gate", SWIFT_DETERMINISTIC_HASHING="1")
-    command = ["swift", "package", *STATIC, "--package-path", ROOT, "benchmark", "thresholds"]
-    command += [*arguments, "--no-progress", "--path", THRESHOLDS]
-    done = subprocess.run(
-        [str(part) for part in command], env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return done.returncode, done.stdout
-
-
-def stored_thresholds():
-    pattern = re.compile(rf"{TARGET}\.(.+)\.p90\.json")
-    matches = (pattern.fullmatch(path.name) for path in sorted(THRESHOLDS.glob("*.json")))
-    return [match[1] for match in matches if match]
+def count_allocations():
+    """Allocations and bytes of one run of each kind of work that has limits, by its name."""
+    environment = dict(os.environ, LD_PRELOAD="libjemalloc.so.2", SWIFT_DETERMINISTIC_HASHING="1")
+    done = run([PROGRAM, "kernels", "allocations"], env=environment, capture_output=True)
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {name: {"allocations": int(count), "bytes": int(size)} for name, count, size in lines}
 
 
 def check_names(names, stored, what):
@@ -104,24 +90,32 @@ def check_names(names, stored, what):
         raise Failure(f"{what}: stored but not measured: {', '.join(over)}")
 
 
+def judge_allocations(stored, counted):
+    check_names(counted, stored, "allocations")
+    problems = []
+    for what in ("allocations", "bytes"):
+        problems += judge({name: each[what] for name, each in stored.items()},
+                          {name: each[what] for name, each in counted.items()}, what)
+    return problems
+
+
+def stored_in(path, what):
+    if not path.exists():
+        raise Failure(f"{what}: nothing is stored; run make -C Benchmarks baseline")
+    return json.loads(path.read_text())
+
+
 def check_allocations():
-    build(ROOT, "fanout-bench")
-    names = chosen("allocating")
-    check_names(names, stored_thresholds(), "allocations")
-    status, output = benchmark("check", "--format", "markdown")
-    if status or "EQUAL" not in output and "WITHIN" not in output:
-        start = output.find("==========")
-        raise Failure("allocations are not what is stored:\n" + output[max(start, 0):].strip())
-    say(f"allocations: {len(names)} kinds of work allocate what is stored")
+    stored = stored_in(ALLOCATIONS, "allocations")
+    counted = count_allocations()
+    problems = judge_allocations(stored, counted)
+    if problems:
+        raise Failure("allocations are not what is stored:\n" + "\n".join(problems))
+    say(f"allocations: {len(counted)} kinds of work allocate what is stored")
 
 
 def store_allocations():
-    shutil.rmtree(THRESHOLDS, ignore_errors=True)
-    status, output = benchmark("update")
-    if status:
-        raise Failure("allocations were not measured:\n" + output)
-    build(ROOT, "fanout-bench")
-    check_names(chosen("allocating"), stored_thresholds(), "allocations")
+    ALLOCATIONS.write_text(json.dumps(count_allocations(), indent=2) + "\n")
 
 
 # Instructions
@@ -129,13 +123,12 @@ def store_allocations():
 
 def count_instructions():
     """Instructions of one run of each kernel, by its name."""
-    program = build(ROOT, "fanout-bench")
     folder = ROOT / ".build/callgrind"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # This valgrind stumbles over the debug information of this compiler.
     stripped = folder / "fanout-bench"
-    run(["strip", "--strip-debug", "-o", stripped, program])
+    run(["strip", "--strip-debug", "-o", stripped, PROGRAM])
     environment = {
         # As little as possible, as the environment is on the stack.
         "PATH": os.environ["PATH"],
@@ -162,24 +155,25 @@ def compiler():
     return run(["swift", "--version"], capture_output=True).stdout.splitlines()[0]
 
 
-def judge_instructions(stored, counted, tolerance=TOLERANCE):
-    """What differs by more than it may, in words."""
-    check_names(counted, stored, "instructions")
+def judge(stored, counted, what, tolerance=TOLERANCE):
+    """What differs by more than it may, in words. What is nothing stays so."""
     problems = []
     for name, count in counted.items():
         difference = abs(count - stored[name])
         if difference > tolerance * stored[name]:
             word = "more" if count > stored[name] else "fewer"
-            share = difference / stored[name]
-            problems.append(
-                f"{name}: {count:,} instructions, {share:.1%} {word} than {stored[name]:,}")
+            share = f"{difference / stored[name]:.1%} " if stored[name] else ""
+            problems.append(f"{name}: {count:,} {what}, {share}{word} than {stored[name]:,}")
     return problems
 
 
+def judge_instructions(stored, counted):
+    check_names(counted, stored, "instructions")
+    return judge(stored, counted, "instructions")
+
+
 def check_instructions():
-    if not INSTRUCTIONS.exists():
-        raise Failure("instructions: nothing is stored; run make -C Benchmarks baseline")
-    stored = json.loads(INSTRUCTIONS.read_text())
+    stored = stored_in(INSTRUCTIONS, "instructions")
     counted = count_instructions()
     problems = judge_instructions(stored["instructions"], counted)
     if problems:

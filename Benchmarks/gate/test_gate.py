@@ -42,6 +42,27 @@ class Instructions(unittest.TestCase):
             self.assertEqual(gate.read_totals(folder, 12), [n * 10 for n in range(1, 13)])
 
 
+class Allocations(unittest.TestCase):
+    stored = {"a": {"allocations": 100, "bytes": 5000}, "b": {"allocations": 0, "bytes": 0}}
+
+    def test_the_same_passes(self):
+        self.assertEqual(gate.judge_allocations(self.stored, self.stored), [])
+
+    def test_nothing_stays_nothing(self):
+        counted = {**self.stored, "b": {"allocations": 1, "bytes": 16}}
+        self.assertEqual(gate.judge_allocations(self.stored, counted), [
+            "b: 1 allocations, more than 0", "b: 16 bytes, more than 0"])
+
+    def test_fewer_fails(self):
+        counted = {**self.stored, "a": {"allocations": 97, "bytes": 4900}}
+        self.assertEqual(gate.judge_allocations(self.stored, counted), [
+            "a: 97 allocations, 3.0% fewer than 100"])
+
+    def test_what_is_not_measured_fails(self):
+        with self.assertRaisesRegex(gate.Failure, "not measured: b"):
+            gate.judge_allocations(self.stored, {"a": self.stored["a"]})
+
+
 class Pairs(unittest.TestCase):
     def times(self, before, after):
         """Programs that take turns: each call gives the next time."""
@@ -84,12 +105,6 @@ class Pairs(unittest.TestCase):
 class Names(unittest.TestCase):
     def test_the_same(self):
         gate.check_names(["a", "b"], ["b", "a"], "allocations")
-
-    def test_thresholds_are_named_after_their_work(self):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "FanoutBenchmarks.decide-cold.plain.5.p90.json").write_text("{}")
-            with mock.patch.object(gate, "THRESHOLDS", Path(folder)):
-                self.assertEqual(gate.stored_thresholds(), ["decide-cold.plain.5"])
 
 
 if __name__ == "__main__":

@@ -53,6 +53,16 @@ class RunStepsTests(unittest.TestCase):
         self.assertEqual(done.returncode, 137)
         self.assertEqual(row(done, "killed")[3], "  FAILED")
 
+    def test_what_takes_more_than_twice_its_budget_fails(self):
+        busy = "python3 -c 'import time; all(spent < 2.6 for spent in iter(time.process_time, None))'"
+        done = run(f"a busy 1 {busy}\n")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("busy took 3 s of processor time, more than twice its budget of 1 s", done.stdout)
+        # On a machine that is slower than where the budget was set, it has more.
+        slow = run(f"piece 0.01\na busy 1 {busy}\n")
+        self.assertEqual(slow.returncode, 0, slow.stdout)
+        self.assertIn("0.01 s where budgets were set", slow.stdout)
+
     def test_what_takes_more_than_it_may_is_yellow_and_fails_nothing(self):
         busy = "python3 -c 'import time; all(spent < 1.6 for spent in iter(time.process_time, None))'"
         done = run(f"wall 1\na busy 1 {busy}\na idle 1 sleep 0.1\n")

@@ -19,6 +19,13 @@ enum InvariantScope {
   }
 }
 
+/// Whether this build checks its assertions, and with them what ``checkInDebugBuilds(_:)`` is given.
+var checksAssertions: Bool {
+  var isChecked = false
+  checkInDebugBuilds { isChecked = true }
+  return isChecked
+}
+
 @inline(__always)
 func checkInDebugBuilds(_ check: () -> Void) {
   assert(

@@ -1,14 +1,24 @@
 import BenchSupport
-import Benchmark
-import CJemalloc
+import Glibc
+
+/// jemalloc's `mallctl`, when it is what allocates: `LD_PRELOAD=libjemalloc.so.2`.
+private typealias Control =
+  @convention(c) (
+    UnsafePointer<CChar>, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int>?,
+    UnsafeMutableRawPointer?, Int
+  ) -> Int32
 
 /// What the thread that made it allocates, as jemalloc counts it.
 @safe struct AllocationCounter {
   private let allocated: UnsafePointer<UInt64>
+  private let mallctl: Control
   /// What counting itself allocates.
   private var own = 0
 
-  init() {
+  /// - Returns: nil where jemalloc is not loaded.
+  init?() {
+    guard let symbol = unsafe dlsym(nil, "mallctl") else { return nil }
+    unsafe mallctl = unsafeBitCast(symbol, to: Control.self)
     var pointer: UnsafePointer<UInt64>?
     var size = unsafe MemoryLayout.size(ofValue: pointer)
     guard unsafe mallctl("thread.allocatedp", &pointer, &size, nil, 0) == 0,
@@ -21,16 +31,15 @@ import CJemalloc
   }
 
   /// Stops the program when jemalloc is not what allocates: its counters would say nothing.
-  static func check() {
-    let counter = AllocationCounter()
-    let before = counter.bytes
-    let count = counter.count {
+  func check() {
+    let before = bytes
+    let count = count {
       for _ in 0..<16 {
         unsafe UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 1).deallocate()
       }
     }
-    guard counter.bytes - before >= 1 << 20, count == 16 else {
-      fatalError("jemalloc is linked but does not allocate: its counters would read 0")
+    guard bytes - before >= 1 << 20, count == 16 else {
+      fatalError("jemalloc is loaded but does not allocate: its counters would read 0")
     }
   }
 
@@ -62,16 +71,5 @@ import CJemalloc
     var size = MemoryLayout.size(ofValue: value)
     unsafe require(mallctl(name, &value, &size, nil, 0) == 0, "jemalloc has no \(name)")
     return Int(value)
-  }
-}
-
-extension BenchmarkMetric {
-  static let allocations = BenchmarkMetric.custom(
-    "Allocations", polarity: .prefersSmaller, useScalingFactor: false)
-  static let allocatedBytes = BenchmarkMetric.custom(
-    "Allocated bytes", polarity: .prefersSmaller, useScalingFactor: false)
-
-  static func picoseconds(per unit: String) -> BenchmarkMetric {
-    .custom("Time (ps a \(unit))", polarity: .prefersSmaller, useScalingFactor: false)
   }
 }
