@@ -33,7 +33,11 @@ def quiet_hours(rng, rules):
         return {"start": clock(rng), "end": clock(rng)}
     if rules == "open":
         return [
-            {"start": clock(rng), "end": clock(rng), "allow": rng.choice(["none", "direct", ["me"]])}
+            {
+                "start": clock(rng),
+                "end": clock(rng),
+                "allow": rng.choice(["none", "direct", ["me"]]),
+            }
             for _ in range(rng.randrange(1, 4))
         ]
     return {
