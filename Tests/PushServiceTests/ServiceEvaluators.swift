@@ -61,7 +61,8 @@ struct ServiceInBytes: Evaluator {
   func decision(_ message: Message, for user: Identifier) -> Decision? {
     let line = Self.line(message, settings.app.rules)
     guard let answer = try? service.explain(ndjson: line, for: user) else { return nil }
-    return try! JSONDecoder().decode(Explanation.self, from: Data(answer)).decision
+    struct Answer: Decodable { let decision: Decision? }
+    return try! JSONDecoder().decode(Answer.self, from: Data(answer)).decision
   }
 
   // MARK: Bytes

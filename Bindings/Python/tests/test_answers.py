@@ -100,6 +100,7 @@ def test_an_explanation_is_an_object_and_a_dictionary(fanout):
     assert explained.outcome == Outcome("none", "quietHours", "app")
     assert explained.steps == explained["steps"] and explained.steps[-1]["stops"]
     assert explained.alternatives == explained["alternatives"]
+    assert explained.advice[0].startswith("Would push: from ")
     assert repr(explained).endswith("none/quietHours/app")
     assert fanout.explain(MESSAGE, "cid").outcome is None
 

@@ -76,13 +76,13 @@ public struct ReferenceEvaluator: Evaluator {
   ) -> Decision? {
     guard let conversation = settings.conversation(message.conversation) else {
       trace.note(
-        "§4", "conversation", stops: true,
+        procedure, "conversation", stops: true,
         "there is no conversation \(message.conversation) in the settings")
       trace.markLast()
       return nil
     }
     guard let index = settings.index(of: user) else {
-      trace.note("§4", "member", stops: true, "there is no user \(user) in the settings")
+      trace.note(procedure, "member", stops: true, "there is no user \(user) in the settings")
       trace.markLast()
       return nil
     }
@@ -101,12 +101,12 @@ public struct ReferenceEvaluator: Evaluator {
     let membership = conversation.kind == .thread ? parent : own
     guard let membership else {
       trace.note(
-        "§4", "member", stops: true, "not of \(conversation.parent ?? message.conversation)")
+        procedure, "member", stops: true, "not of \(conversation.parent ?? message.conversation)")
       return notRecipient(&trace)
     }
     let joinsLater = membership.since > message.at
     trace.note(
-      "§4", "member", stops: joinsLater,
+      procedure, "member", stops: joinsLater,
       membership.since == .zero
         ? "since always"
         : joinsLater
@@ -114,7 +114,7 @@ public struct ReferenceEvaluator: Evaluator {
           : "since \(membership.since.rfc3339)")
     if joinsLater { return notRecipient(&trace) }
     trace.note(
-      "§4.1", "sender", stops: message.sender == id,
+      procedure, "sender", stops: message.sender == id,
       message.sender.map { $0 == id ? "\($0) sent it" : "\($0), somebody else" } ?? "not named")
     guard message.sender != id else { return notRecipient(&trace) }  // 1
 

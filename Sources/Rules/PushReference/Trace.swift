@@ -7,11 +7,13 @@ struct Trace {
   init(isRecording: Bool) { self.steps = isRecording ? [] : nil }
 
   mutating func note(
-    _ rule: String, _ subject: String, scope: Scope? = nil, stops: Bool = false,
-    _ found: @autoclosure () -> String
+    _ rule: String, _ subject: String, scope: Scope? = nil, of place: Identifier? = nil,
+    stops: Bool = false, _ found: @autoclosure () -> String
   ) {
     steps?.append(
-      TraceStep(rule: rule, subject: subject, found: found(), scope: scope, stops: stops))
+      TraceStep(
+        rule: rule, subject: subject, found: found(), scope: scope, conversation: place,
+        stops: stops))
   }
 
   /// Decides: the last step noted is the one that did.

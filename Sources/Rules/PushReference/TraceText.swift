@@ -34,7 +34,7 @@ func describe(_ conversation: ConversationSettings) -> String {
 }
 
 /// A level, and who set it.
-func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
+func describe(_ level: NotificationLevel, _ scope: Scope, of parent: Identifier? = nil) -> String {
   let messages =
     switch level {
     case .unset: "nothing"
@@ -43,12 +43,12 @@ func describe(_ level: NotificationLevel, _ scope: Scope) -> String {
     case .mentionAll: "mentions of everyone only"
     default: describe(level.mask)
     }
-  return "\(messages), \(setter(scope))"
+  return "\(messages), \(setter(scope, parent))"
 }
 
 /// A level of open rules, and who set it.
-func describe(classes: MessageClasses, _ scope: Scope) -> String {
-  "\(describe(classes)), \(setter(scope))"
+func describe(classes: MessageClasses, _ scope: Scope, of parent: Identifier?) -> String {
+  "\(describe(classes)), \(setter(scope, parent))"
 }
 
 private func describe(_ classes: MessageClasses) -> String {
@@ -60,8 +60,12 @@ private func describe(_ classes: MessageClasses) -> String {
   }
 }
 
-private func setter(_ scope: Scope) -> String {
-  switch scope {
+private func setter(_ scope: Scope, _ parent: Identifier?) -> String {
+  if let parent {
+    return scope == .conversationDefault
+      ? "the default of \(parentName(parent))" : "set by the user for \(parentName(parent))"
+  }
+  return switch scope {
   case .quietHours: "in quiet hours"
   case .channel: "set by the user for the channel"
   case .conversation: "set by the user for the conversation"
@@ -80,8 +84,15 @@ private func setter(_ scope: Scope) -> String {
 
 func describe(mutedUntil until: Instant, at now: Instant, _ what: String) -> String {
   if until == .zero { return "not set for \(what)" }
-  return "\(what) \(now < until ? "until" : "until it ended at") \(until.rfc3339)"
+  if until.milliseconds == Instant.maximumMilliseconds { return "\(what) for ever" }
+  let comma = what.hasSuffix(parentWords) ? "," : ""
+  return "\(what)\(comma) \(now < until ? "until" : "until it ended at") \(until.rfc3339)"
 }
+
+/// A thread's parent, by its name.
+func parentName(_ parent: Identifier) -> String { "\(parent)\(parentWords)" }
+
+private let parentWords = ", the thread's parent"
 
 /// Who of a list is named; the user whom it is about is always among them, or said not to be.
 func describe(_ ids: [Identifier], _ user: Identifier, _ ignoresCase: Bool) -> String {
@@ -117,8 +128,14 @@ func describe(milliseconds: Int64) -> String {
 }
 
 func describe(_ interval: QuietInterval) -> String {
-  ClockTime.text(minuteOfDay: interval.startMinute) + "-"
-    + ClockTime.text(minuteOfDay: interval.endMinute)
+  // From 0:00 to 0:00 is none, or a day, by an option (E-32).
+  interval.startMinute == 0 && interval.endMinute == 0
+    ? "00:00-00:00" : describe(from: interval.startMinute, to: interval.endMinute)
+}
+
+private func describe(from start: Int32, to end: Int32) -> String {
+  let from = ClockTime.text(minuteOfDay: start)
+  return start == end ? "24 h from \(from)" : "\(from)-\(ClockTime.text(minuteOfDay: end))"
 }
 
 func describe(_ span: QuietSpan) -> String {
@@ -130,8 +147,7 @@ func describe(_ windows: QuietWindows) -> String {
   return windows.windows.map { window in
     (window.days == QuietWindows.Window.everyDay
       ? "" : window.namesOfDays.joined(separator: " ") + " ")
-      + ClockTime.text(minuteOfDay: window.startMinute) + "-"
-      + ClockTime.text(minuteOfDay: window.endMinute)
+      + describe(from: window.startMinute, to: window.endMinute)
   }.joined(separator: ", ")
 }
 

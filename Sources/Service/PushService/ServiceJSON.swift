@@ -9,8 +9,8 @@ public enum ServiceJSON {
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> [UInt8] {
     var json = JSONObject()
-    json.add(
-      "alternatives", list: explanation.alternatives.map { alternative($0, of: explanation) })
+    json.add("advice", texts: ServiceText.advice(explanation))
+    json.add("alternatives", list: explanation.alternatives.map(alternative))
     json.add("answer", explanation.answer)
     json.add("at", raw: "\(explanation.at.milliseconds)")
     if let content { json.add("content", raw: self.content(content)) }
@@ -25,14 +25,23 @@ public enum ServiceJSON {
   }
 
   private static func alternative(
-    _ alternative: Explanation.Alternative, of explanation: Explanation
+    _ alternative: Explanation.Alternative
   ) -> [UInt8] {
     var json = JSONObject()
-    if let at = alternative.at { json.add("at", raw: "\(at.milliseconds)") }
-    json.add("change", alternative.change.rawValue)
+    if !alternative.alone.isEmpty { json.add("alone", list: alternative.alone.map(decision)) }
+    json.add("changes", list: alternative.changes.map(change))
     json.add("decision", raw: decision(alternative.decision))
-    if alternative.isOtherMessage { json.add("otherMessage", raw: "true") }
-    json.add("text", ServiceText.words(for: alternative, of: explanation))
+    return json.end()
+  }
+
+  private static func change(_ change: Explanation.Change) -> [UInt8] {
+    var json = JSONObject()
+    if let at = change.instant { json.add("at", raw: "\(at.milliseconds)") }
+    json.add("field", change.field)
+    if case .laterMessage = change.edit { json.add("otherMessage", raw: "true") }
+    if case .record(_, let line) = change.edit { json.add("record", raw: line) }
+    json.add("text", change.text)
+    if case .message(_, let value) = change.edit { json.add("value", raw: value) }
     return json.end()
   }
 
@@ -107,6 +116,7 @@ public enum ServiceJSON {
 
   private static func step(_ step: TraceStep) -> [UInt8] {
     var json = JSONObject()
+    json.add("conversation", step.conversation?.text)
     json.add("decides", raw: "\(step.decides)")
     json.add("found", step.found)
     json.add("rule", step.rule)

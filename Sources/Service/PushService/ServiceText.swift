@@ -6,20 +6,20 @@ internal import QuietTime
 /// Answers as plain text for people: as many lines as there are things to say, whatever ids and
 /// texts of strangers are in them. Control characters are written as in JSON.
 public enum ServiceText {
-  /// An explanation: of when the settings are if that is known, the answer, a line for each rule,
-  /// what would be decided with one fact changed, the outcome, and what the push says if that is
-  /// wanted and there is one.
+  /// An explanation: the answer, of when the settings are if that is known, a line for each rule,
+  /// what would lead to a push, the outcome, and what the push says if that is wanted and there is
+  /// one.
   public static func explanation(
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> String {
     let zone = explanation.timeZone
-    var lines = explanation.settings.map { ["Settings \(withLocalTimes($0, zone))."] } ?? []
-    lines += [
+    var lines = [
       withLocalTimes(explanation.answer, zone),
       "Message \(explanation.message) in \(explanation.conversation), "
         + times(explanation.at, zone),
-      "",
     ]
+    lines += explanation.settings.map { ["Settings \(withLocalTimes($0, zone))."] } ?? []
+    lines.append("")
     let rows = explanation.steps.map { step in
       (
         step.stops ? "STOP" : "ok", TerminalText.escaped(step.subject),
@@ -37,39 +37,13 @@ public enum ServiceText {
         pad(row.0, 6) + pad(row.1, subjects + 2) + pad(row.2, found) + "  " + row.3)
     }
     lines.append("")
-    let (would, not) = (
-      explanation.alternatives.filter { $0.decision.outcome.action != .suppress },
-      explanation.alternatives.filter { $0.decision.outcome.action == .suppress }
-    )
-    func list(_ alternatives: [Explanation.Alternative]) -> String {
-      alternatives.map { words(for: $0, of: explanation) }.joined(separator: "; ")
-    }
-    if !would.isEmpty { lines.append("Would push: \(list(would)).") }
-    if !not.isEmpty { lines.append("Would not help: \(list(not)).") }
+    lines += advice(explanation)
     lines.append(explanation.decision?.outcome.key ?? "no recipient")
     return TerminalText.lines(lines) + "\n" + (content.map { self.content($0) } ?? "")
   }
 
-  /// What is changed, in words.
-  static func words(
-    for alternative: Explanation.Alternative, of explanation: Explanation
-  ) -> String {
-    let at = alternative.at.map { times($0, explanation.timeZone) } ?? ""
-    return switch alternative.change {
-    case .time where alternative.isOtherMessage: "a message sent from \(at) on"
-    case .time: "from \(at)"
-    case .mention:
-      "a mention of \(explanation.user)"
-        + (alternative.isOtherMessage ? " instead of everyone" : "")
-    case .force: "the force flag"
-    case .level: "the level all, set by \(explanation.user) for \(explanation.conversation)"
-    case .offline: "all devices offline"
-    case .token: "a push token for each device"
-    }
-  }
-
   /// An instant in UTC and where the user is.
-  private static func times(_ instant: Instant, _ zone: String) -> String {
+  static func times(_ instant: Instant, _ zone: String) -> String {
     guard zone != "UTC", let table = try? ZoneTable(named: zone) else { return instant.rfc3339 }
     let local = instant.milliseconds + Int64(table.offsetSeconds(at: instant.seconds)) * 1000
     let text = Instant(milliseconds: max(0, local)).rfc3339
@@ -79,7 +53,7 @@ public enum ServiceText {
   }
 
   /// A text in which each instant is also one where the user is.
-  private static func withLocalTimes(_ text: String, _ zone: String) -> String {
+  static func withLocalTimes(_ text: String, _ zone: String) -> String {
     var found = ""
     var rest = text[...]
     while let start = rest.firstIndex(where: \.isNumber) {

@@ -119,16 +119,13 @@ class Explanation(dict[str, Any]):
 
     @property
     def alternatives(self) -> list[dict[str, Any]]:
-        """What would change the answer, or not: ``text``, and the ``decision`` that it makes."""
+        """What would lead to a push, or not: one or two ``changes``, and the ``decision`` then."""
         return list(self["alternatives"])
 
-    def _changes(self) -> list[tuple[str, str]]:
-        """What would push, and what would not help, as sentences with their names."""
-        changes: dict[bool, list[str]] = {True: [], False: []}
-        for alternative in self["alternatives"]:
-            changes[alternative["decision"]["action"] != "none"].append(alternative["text"])
-        names = ((True, "Would push"), (False, "Would not help"))
-        return [(name, f"{'; '.join(changes[helps])}.") for helps, name in names if changes[helps]]
+    @property
+    def advice(self) -> list[str]:
+        """The most useful of the alternatives, in sentences."""
+        return list(self["advice"])
 
     def __repr__(self) -> str:
         steps = self["steps"]
@@ -141,7 +138,7 @@ class Explanation(dict[str, Any]):
             for step in steps
         ]
         lines.append("")
-        lines += [f"{name}: {text}" for name, text in self._changes()]
+        lines += self.advice
         outcome = self.outcome
         return "\n".join([*lines, "no recipient" if outcome is None else outcome.key])
 
@@ -150,7 +147,7 @@ class Explanation(dict[str, Any]):
             ("STOP" if step["stops"] else "ok", step["subject"], step["found"], step["rule"])
             for step in self["steps"]
         ]
-        rows += [("", name, text, "") for name, text in self._changes()]
+        rows += [("", "", text, "") for text in self.advice]
         return html_table(self.answer, ("", "subject", "found", "rule"), rows)
 
 

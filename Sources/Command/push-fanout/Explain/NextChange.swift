@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushFanout
+import PushFiles
 import PushModel
 import PushService
 
@@ -22,7 +23,7 @@ struct NextChange: ParsableCommand {
           --mention
 
         push-fanout next-change --settings world.ndjson --user u1 \\
-          --conversation g1 --at 1717416000000 --json
+          --conversation g1 --at 2024-06-03 --json
 
       Prints the decision now, or at --at, and from when on there is another one. Times are in UTC \
       and in the zone of the user's quiet hours.
@@ -41,7 +42,7 @@ struct NextChange: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
+      "A day, a time, or Unix milliseconds; in UTC. (default: now)", valueName: "instant"))
   var at: String?
 
   @Flag(help: "Of a message that mentions the user by name.")
@@ -59,16 +60,18 @@ struct NextChange: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if let at, Instant(text: at) == nil {
-      throw ValidationError(
-        "--at \(at) is not an instant; give Unix milliseconds or an RFC 3339 time, "
-          + "like 2024-06-03T12:00:00Z.")
-    }
+    _ = try instant()
     if mention, classes != nil {
       throw ValidationError(
         "--mention adds me to the class of a plain message; give --classes alone.")
     }
     _ = try messageClasses()
+  }
+
+  private func instant() throws -> Instant? {
+    do { return try at.map { try MessageOptionTexts(prefix: "--").instant("at", $0) } } catch {
+      throw ValidationError("\(error).")
+    }
   }
 
   private func messageClasses() throws -> MessageClasses? {
@@ -83,7 +86,7 @@ struct NextChange: ParsableCommand {
   }
 
   func run() throws {
-    let instant = try at.flatMap { Instant(text: $0) } ?? Clock.now
+    let instant = try instant() ?? Clock.now
     let (user, id) = (Identifier(user), Identifier(conversation))
     let channel = Identifier(channel)
     let fanout = try world.loadFanout(threads: nil)

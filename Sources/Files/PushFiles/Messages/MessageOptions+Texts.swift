@@ -1,4 +1,4 @@
-internal import PushModel
+package import PushModel
 internal import QuietTime
 
 /// What is wrong with an option, in a sentence without its end.
@@ -86,6 +86,11 @@ public struct MessageOptionTexts: Sendable {
     slice.conversations = Set(conversations.map { Identifier($0) })
     slice.users = Set(users.map { Identifier($0) })
     return slice
+  }
+
+  /// The instant of a day, of a time, or of Unix milliseconds, in UTC.
+  package func instant(_ option: String, _ text: String) throws(OptionProblem) -> Instant {
+    try instant(option, text, nil)
   }
 
   private func instant(

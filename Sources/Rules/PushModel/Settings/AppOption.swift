@@ -93,6 +93,18 @@ extension AppOption {
     }
   }
 
+  /// Other values that it may have: of seconds its default, the least, one and the most.
+  package func others(in app: AppSettings) -> [String] {
+    let values: [String] =
+      switch value {
+      case .choice(let allowed, _, _): allowed
+      case .flag: ["true", "false"]
+      case .seconds(_, let range):
+        [text(in: AppSettings(rules: app.rules)), "\(range.lowerBound)", "1", "\(range.upperBound)"]
+      }
+    return values.filter { $0 != text(in: app) }
+  }
+
   /// Sets the option.
   ///
   /// - Returns: whether it may have that value.

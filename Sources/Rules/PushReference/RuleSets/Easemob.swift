@@ -63,13 +63,13 @@ extension ReferenceEvaluator {
       forced = true
     }
     // 7
-    let (level, scope) = easemobLevel(conversation, recipient, &trace)
+    let (level, scope, parent) = easemobLevel(conversation, recipient, &trace)
     let forceBeatsLevel = force && options.forceScope == .dndAndLevel  // E-42
     let stopped = stop(by: level, conversation, recipient, options)
     let isStopped = stopped != nil && !forceBeatsLevel
     trace.note(
-      "E-20, E-42", "level", scope: scope, stops: isStopped,
-      describe(level, scope)
+      "E-20, E-42", "level", scope: scope, of: parent, stops: isStopped,
+      describe(level, scope, of: parent)
         + (stopped != nil && forceBeatsLevel ? "; the message is forced (forceScope)" : ""))
     if let stopped, isStopped { return trace.decide(.suppress, stopped, scope) }
     if stopped != nil { forced = true }
@@ -132,42 +132,44 @@ extension ReferenceEvaluator {
       describe(mutedUntil: appMute, at: now, "all conversations")
         + (now < appMute ? butForced : ""))
     if now < appMute { return (.muted, .app) }
-    for record in chain(conversation, recipient) {  // E-22, E-63
+    for (record, parent) in chain(conversation, recipient) {  // E-22, E-63
       let until = record.mutedUntil
       trace.note(
-        "E-22, E-35, E-63", "mute", scope: .conversation, stops: now < until && !force,
-        describe(mutedUntil: until, at: now, "this conversation")
+        "E-22, E-35, E-63", "mute", scope: .conversation, of: parent,
+        stops: now < until && !force,
+        describe(mutedUntil: until, at: now, parent.map(parentName) ?? "this conversation")
           + (now < until ? butForced : ""))
       if now < until { return (.muted, .conversation) }
     }
     return nil
   }
 
-  /// The level that holds, and where it was found (E-20, E-63).
+  /// The level that holds, where it was found (E-20, E-63), and the parent if it was found there.
   private func easemobLevel(
     _ conversation: ConversationSettings, _ recipient: Recipient, _ trace: inout Trace
-  ) -> (NotificationLevel, Scope) {
+  ) -> (NotificationLevel, Scope, Identifier?) {
     guard settings.app.advancedPush else {
       trace.note("E-9", "levels", "none, as the app has no advanced push")
-      return (.all, .default)
+      return (.all, .default, nil)
     }
-    for record in chain(conversation, recipient) where record.level.isSet {
-      return (record.level, .conversation)
+    for (record, parent) in chain(conversation, recipient) where record.level.isSet {
+      return (record.level, .conversation, parent)
     }
     let level = recipient.user.level
-    if level.isSet { return (level, .app) }
-    return (.all, .default)
+    if level.isSet { return (level, .app, nil) }
+    return (.all, .default, nil)
   }
 
-  /// Whose conversation settings count, the nearest first (E-63).
+  /// Whose conversation settings count, the nearest first (E-63); with the parent of a thread where
+  /// they are the parent's.
   private func chain(
     _ conversation: ConversationSettings, _ recipient: Recipient
-  ) -> [MemberSettings] {
-    guard conversation.kind == .thread else { return [recipient.own] }
+  ) -> [(record: MemberSettings, parent: Identifier?)] {
+    guard conversation.kind == .thread else { return [(recipient.own, nil)] }
     switch settings.app.easemob.threadScope {
-    case .inheritParent: return [recipient.own, recipient.parent]
-    case .parentOnly: return [recipient.parent]
-    case .ownOnly: return [recipient.own]
+    case .inheritParent: return [(recipient.own, nil), (recipient.parent, conversation.parent)]
+    case .parentOnly: return [(recipient.parent, conversation.parent)]
+    case .ownOnly: return [(recipient.own, nil)]
     }
   }
 

@@ -14,7 +14,7 @@ extension ReferenceEvaluator {
     if conversation.kind == .room { return trace.decide(.suppress, .chatRoom) }
     // 2
     let silent = message.silent ?? false
-    trace.note("§5.2", "silent flag", stops: silent, silent ? "set" : "not set")
+    trace.note("open-rules §5", "silent flag", stops: silent, silent ? "set" : "not set")
     if silent { return trace.decide(.suppress, .silentMessage) }
     let age = now.milliseconds - (message.sentAt ?? now).milliseconds
     let expiry = options.expireMilliseconds
@@ -26,7 +26,7 @@ extension ReferenceEvaluator {
     let isBlocked = message.sender.map { user.blockedSenders.contains($0) } ?? false
     trace.note(
       "O-15", "blocked senders", stops: isBlocked,
-      isBlocked ? "\(message.sender?.text ?? "") is one" : "the sender is none")
+      message.sender.map { "\($0) is \(isBlocked ? "blocked" : "not blocked")" } ?? "no sender")
     if isBlocked { return trace.decide(.suppress, .senderBlocked) }
     // 3
     let devices = user.effectiveDevices
@@ -37,6 +37,7 @@ extension ReferenceEvaluator {
     if isOnline { return trace.decide(.suppress, .online) }
     // 4
     let classes = recipient.classes
+    noteFacts(of: message, conversation, recipient, &trace)
     trace.note(
       "O-1", "classes", stops: classes.isEmpty,
       classes.isEmpty
@@ -46,13 +47,21 @@ extension ReferenceEvaluator {
     // 5
     let (level, scope) = openLevel(conversation, recipient)
     let isExcluded = classes.isDisjoint(with: level)
+    let isOfParent = scope == .conversation || scope == .conversationDefault
+    let parent = isOfParent && conversation.kind == .thread ? conversation.parent : nil
     trace.note(
-      "O-2, O-3", "level", scope: scope, stops: isExcluded, describe(classes: level, scope))
+      "O-2, O-3", "level", scope: scope, of: parent, stops: isExcluded,
+      describe(classes: level, scope, of: parent))
     if isExcluded {
       return trace.decide(.suppress, level.isEmpty ? .levelNone : .levelExcludes, scope)
     }
     // 6
     var forced = false
+    if message.force ?? false {
+      trace.note(
+        "O-40", "force",
+        user.allowForce ? "set" : "set, but \(recipient.id) does not allow it (allowForce)")
+    }
     if let (reason, scope) = gate(message, conversation, recipient, level, &trace) {
       guard message.force ?? false, user.allowForce else {
         return trace.decide(.suppress, reason, scope)
@@ -132,6 +141,40 @@ extension ReferenceEvaluator {
     return classes
   }
 
+  /// What makes the classes of a message, where it or the user has such a thing.
+  private func noteFacts(
+    of message: Message, _ conversation: ConversationSettings, _ recipient: Recipient,
+    _ trace: inout Trace
+  ) {
+    let user = recipient.user
+    let (named, roles) = (message.mentions ?? [], message.mentionsRoles ?? [])
+    let own = recipient.membership(conversation).roles
+    func listed(_ roles: [Identifier]) -> String { roles.map(\.text).joined(separator: ", ") }
+    let mentions = [
+      message.mentionsAll == true ? "everyone" : nil,
+      named.isEmpty ? nil : describe(named, recipient.id, false),
+      roles.isEmpty
+        ? nil
+        : "the role\(roles.count == 1 ? "" : "s") \(listed(roles)); \(recipient.id)'s roles here: "
+          + (own.isEmpty ? "none" : listed(own)),
+    ].compactMap { $0 }
+    trace.note("O-1", "mentions", mentions.isEmpty ? "nobody" : mentions.joined(separator: "; "))
+    if let author = message.replyToUser {
+      trace.note(
+        "O-1", "reply",
+        author == recipient.id ? "to \(author)" : "to \(author), not \(recipient.id)")
+    }
+    if !user.keywords.isEmpty {
+      let tokens = message.text.map { TextTokens(ofMessage: $0) }
+      let found = user.keywords.first { tokens?.contains(TextTokens($0)) ?? false }
+      trace.note(
+        "O-14", "keywords",
+        found.map { "\"\($0)\" is in the text" }
+          ?? (message.text == nil
+            ? "the message has no text" : "none of \(user.keywords.count) is in the text"))
+    }
+  }
+
   /// The base class, at most one (O-1).
   private func baseClass(
     _ conversation: ConversationSettings, _ recipient: Recipient
@@ -195,11 +238,13 @@ extension ReferenceEvaluator {
     let muted = threadMuted || conversationMuted
     let byMute = muted && stops(user.mutedAllow)
     let muteScope: Scope = threadMuted ? .thread : .conversation
+    let parent = isThread ? conversation.parent : nil
     trace.note(
-      "O-10, O-41", "mute", scope: muteScope, stops: byMute && !isForced,
+      "O-10, O-41", "mute", scope: muteScope, of: threadMuted ? nil : parent,
+      stops: byMute && !isForced,
       describe(
         mutedUntil: threadMuted ? recipient.own.mutedUntil : membership.mutedUntil, at: now,
-        threadMuted ? "this thread" : "this conversation")
+        threadMuted ? "this thread" : parent.map(parentName) ?? "this conversation")
         + (isLifted && now < membership.mutedUntil ? ", lifted in this thread" : "")
         + (muted ? words(byMute, user.mutedAllow) : ""))
     if byMute { return (.muted, muteScope) }
@@ -247,13 +292,32 @@ extension ReferenceEvaluator {
   }
 
   private func describeSeen(_ devices: [Device], at now: Instant) -> String {
-    let stale = devices.filter { $0.state == .foreground && !isConnected($0, at: now) }
-    return describe(
-      devices.map { device in
-        var device = device
-        if device.state == .background { device.state = .offline }
-        return device
-      }) + (stale.isEmpty ? "" : "; not seen lately: \(names(stale))")
+    let span = settings.app.open.presenceMilliseconds
+    let texts = devices.map { device in
+      guard device.state == .foreground, let seen = device.seenAt, !isConnected(device, at: now)
+      else { return describe([device.state == .background ? offline(device) : device]) }
+      let age = describe(milliseconds: now.milliseconds - seen.milliseconds)
+      return "\(device.id) (\(device.kind.rawValue)) was last seen \(age) before, more than "
+        + "\(describe(milliseconds: span)): it counts as offline"
+    }
+    return texts.isEmpty ? "none" : texts.joined(separator: ", ")
+  }
+
+  private func offline(_ device: Device) -> Device {
+    var device = device
+    (device.state, device.seenAt) = (.offline, nil)
+    return device
+  }
+
+  /// The devices as a decision at an instant takes them, for one that is made later with the same
+  /// presence (O-43): connected or offline, whenever they were seen.
+  package func presence(of devices: [Device], at now: Instant) -> [Device] {
+    devices.map { device in
+      guard device.state == .foreground || device.state == .background else { return device }
+      var found = offline(device)
+      if isConnected(device, at: now) { found.state = .foreground }
+      return found
+    }
   }
 
   /// Why there is nothing to push to; nil when there is.

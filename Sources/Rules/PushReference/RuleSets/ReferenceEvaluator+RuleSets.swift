@@ -1,6 +1,14 @@
 internal import PushModel
 
 extension ReferenceEvaluator {
+  /// Where the procedure is, of which an explanation cites the first lines.
+  var procedure: String {
+    switch settings.app.rules {
+    case .easemob, .rongcloud: "decision-rules §4"
+    case .open: "open-rules §5"
+    }
+  }
+
   /// The decision for a recipient, by the rules of the app.
   mutating func decide(
     _ message: Message, _ conversation: ConversationSettings, _ recipient: Recipient,

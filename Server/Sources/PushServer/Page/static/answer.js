@@ -39,14 +39,8 @@ export function steps(answer) {
   }));
   return make("div", { class: "panel-box" },
     scrolling("Steps", table("What was examined, in order, up to what decided", ["", "Examined", "Found", "Rule"], rows)),
-    alternatives(answer.explanation.alternatives, true, "Would push: "),
-    alternatives(answer.explanation.alternatives, false, "Would not help: "));
-}
-
-/** What the decision would be with one fact changed. */
-function alternatives(all, pushes, label) {
-  const texts = all.filter((each) => (each.decision.action !== "none") === pushes).map((each) => each.text);
-  return texts.length ? make("p", { class: "remark" }, `${label}${texts.join("; ")}.`) : undefined;
+    // What would lead to a push.
+    ...answer.explanation.advice.map((text) => make("p", { class: "remark" }, text)));
 }
 
 /** How many members have which outcome, and the first of them, each with a button. */
