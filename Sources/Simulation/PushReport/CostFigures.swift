@@ -25,6 +25,15 @@ struct CostFigures {
       charts: [], tables: tables)
   }
 
+  /// What a month costs, in a sentence; nil without a price.
+  var sentence: String? {
+    guard let price, !sides.isEmpty else { return nil }
+    let months = sides.map { price.text(Double($0.pushes) * 30 / Double(days)) }
+    return
+      "At \(price.text(1e6)) a million pushes that is \(months.joined(separator: " \u{2192} ")) "
+      + "a month."
+  }
+
   /// UTC days, the first and the last one counted whole.
   private var days: Int {
     let day = CivilTime.dayMilliseconds
@@ -123,23 +132,27 @@ struct CostFigures {
 }
 
 extension ReplayReport {
-  var price: Section? {
+  /// nil without messages.
+  var costs: CostFigures? {
     guard let first = result.first, let last = result.last else { return nil }
     return CostFigures(
       sides: [CostFigures.Side(name: "", pushes: result.pushes, limit: result.rateLimit)],
-      price: frame.price, span: first...last
-    ).section
+      price: frame.price, span: first...last)
   }
+
+  var price: Section? { costs?.section }
 }
 
 extension CompareReport {
-  var price: Section? {
+  /// nil without messages.
+  var costs: CostFigures? {
     guard let first = result.first, let last = result.last else { return nil }
     return CostFigures(
       sides: [
         CostFigures.Side(name: "A", pushes: result.a.pushes, limit: result.a.rateLimit),
         CostFigures.Side(name: "B", pushes: result.b.pushes, limit: result.b.rateLimit),
-      ], price: frame.price, span: first...last
-    ).section
+      ], price: frame.price, span: first...last)
   }
+
+  var price: Section? { costs?.section }
 }

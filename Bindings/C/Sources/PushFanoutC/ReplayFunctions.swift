@@ -188,7 +188,7 @@ func pf_swift_replay(
       options, size,
       known: CallOptions.common + [
         "hold", "held", "people", "per-person", "skip-invalid", "follow-user",
-        "follow-conversation",
+        "follow-conversation", "top",
       ])
     let object = unsafe EngineObject.of(engine)
     let files = try unsafe ReplayFiles(traffic, given, object.unknownZones)
@@ -206,7 +206,10 @@ func pf_swift_replay(
     try checkHasThreads()
     let names = try object.service.content
     let (held, people) = (try given.output("held"), try given.output("people"))
-    options.countsPeople = try given.flag("per-person") || people != nil
+    let top = try given.whole("top")
+    if let top, top < 0 { throw OptionProblem("top \(top) is negative") }
+    options.countsPeople = try given.flag("per-person") || people != nil || (top ?? 0) > 0
+    options.userLimit = top ?? options.userLimit
     let heldText = HeldText(path: try given.text("held") ?? "")
     var watch = unsafe Watch(watch)
     var replayed = try Replayer.replay(

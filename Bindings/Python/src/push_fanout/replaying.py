@@ -396,6 +396,7 @@ def replay(
     held: Path | None = None,
     per_person: bool = False,
     people: Path | None = None,
+    top: int | None = None,
     rate_limit: int | str | None = None,
     follow_user: Id | None = None,
     follow_conversation: Id | None = None,
@@ -426,6 +427,8 @@ def replay(
             in .csv, otherwise NDJSON.
         per_person: whether to count what each person gets a day.
         people: a CSV file that gets a row for each person who was decided for.
+        top: so many people and senders with most pushes are named, and people counted as with
+            ``per_person``; None for 10 where they are counted anyway.
         rate_limit: how many pushes a second the provider takes, as a number or like ``"10000/s"``.
         follow_user: the user whose messages are listed, with what became of each.
         follow_conversation: the same of a conversation.
@@ -467,6 +470,7 @@ def replay(
             "to": _when(to, "to", zone), "conversation": _ids(conversation, "conversation"),
             "user": _ids(user, "user"), "time-zone": week_zone, "delimiter": delimiter,
             "columns": columns, "zone": csv_zone, "held": _output(held), "people": _output(people),
+            "top": top,
         },
         {"hold": hold, "per-person": per_person, "skip-invalid": skip_invalid},
     )  # fmt: skip
@@ -508,7 +512,7 @@ def compare(
         presence: as of `replay`.
         name_a, name_b: what the worlds are called on the page.
         people: a CSV file that gets a row for each person: the pushes on both sides.
-        top: so many users who gain and lose most are named.
+        top: so many users who gain, lose and lose mentions most are named.
         rate_limit, from_, to, conversation, user, week_zone: as of `replay`.
         delimiter, columns, csv_zone, time_zone, progress: as of `replay`.
 

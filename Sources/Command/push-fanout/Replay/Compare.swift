@@ -84,7 +84,9 @@ struct Compare: ParsableCommand {
       "What B is called in text and pages. (default: the changes in words)", valueName: "text"))
   var nameB: String?
 
-  @Option(help: ArgumentHelp("So many users who gain and lose most are named.", valueName: "count"))
+  @Option(
+    help: ArgumentHelp(
+      "So many users who gain, lose and lose mentions most are named.", valueName: "count"))
   var top = 20
 
   @Option(
@@ -125,11 +127,12 @@ struct Compare: ParsableCommand {
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : CompareText(result).text)
     SkipOption.say(skipped)
-    Terminal.note(
-      "\(result.messages.counted("message")), "
-        + "\((result.a.decisions + result.b.decisions).counted("decision")), "
-        + "\(result.changed.grouped) different, \(Number.text(result.cost?.seconds ?? 0)) s, "
-        + "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s")
+    Terminal.note([
+      result.messages.counted("message"),
+      (result.a.decisions + result.b.decisions).counted("decision"),
+      "\(result.changed.grouped) different", "\(Number.text(result.cost?.seconds ?? 0)) s",
+      "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s",
+    ])
     if skipped > 0 { throw ExitCode(1) }
   }
 

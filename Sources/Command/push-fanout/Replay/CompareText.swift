@@ -12,7 +12,7 @@ struct CompareText {
 
   init(_ result: CompareResult) {
     self.result = result
-    lines += [CompareReport.answer(result), ""]
+    lines += [CompareReport.answer(result), CompareReport.mentions(result), ""].compactMap { $0 }
     addTotals()
     addSizes()
     addPeople()
@@ -43,9 +43,9 @@ struct CompareText {
         ], Self.widths))
     let most = max(result.a.decisions, result.b.decisions)
     lines.append(
-      "\(result.changed.grouped) decisions differ "
+      "\(result.changed.counted("decision")) \(result.changed == 1 ? "differs" : "differ") "
         + "(\(result.changed.percentage(of: most))): "
-        + "\(result.gained.grouped) pushes in B only, "
+        + "\(result.gained.grouped) \(result.gained == 1 ? "push" : "pushes") in B only, "
         + "\(result.lost.grouped) in A only")
   }
 
@@ -134,8 +134,24 @@ struct CompareText {
     addRest(moved.count)
   }
 
+  /// Who lost mentions by name, and where.
+  private mutating func addMentions(_ users: ComparedUsers) {
+    guard let losers = users.mentionLosers, !losers.isEmpty else { return }
+    lines += [
+      "",
+      TextTable.right("most mentions lost by", 31) + TextTable.right("in", 31)
+        + TextTable.left("mentions", 12),
+    ]
+    for loser in losers.prefix(Self.listed) {
+      lines.append(
+        TextTable.right(loser.id, 31) + TextTable.right(loser.conversation, 31)
+          + TextTable.left(loser.mentions.grouped, 12))
+    }
+  }
+
   private mutating func addUsers() {
     let users = result.users
+    addMentions(users)
     let parts: [(word: String, count: Int)] = [
       ("fewer", users.fewer), ("more", users.more),
       ("the same number for other messages", users.asMany),

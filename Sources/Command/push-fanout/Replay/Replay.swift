@@ -26,6 +26,8 @@ struct Replay: ParsableCommand {
 
         push-fanout replay --store app.store --messages today.ndjson --hold --json
 
+        push-fanout replay --store app.store --messages today.ndjson --top 20
+
         push-fanout replay --store app.store --messages today.ndjson \\
           --held held.csv
 
@@ -76,6 +78,12 @@ struct Replay: ParsableCommand {
   var perPerson = false
 
   @Option(
+    help: ArgumentHelp(
+      "Name so many people, rooms and senders with most pushes; counts as --per-person does. "
+        + "(default: 10 with --per-person or --people)", valueName: "count"))
+  var top: Int?
+
+  @Option(
     help: ArgumentHelp("Zone of the hours of the week. (default: the app's)", valueName: "zone"))
   var timeZone: String?
 
@@ -94,6 +102,10 @@ struct Replay: ParsableCommand {
 
   @OptionGroup var skipping: SkipOption
 
+  func validate() throws {
+    if let top, top < 0 { throw ValidationError("--top \(top) is negative.") }
+  }
+
   func run() throws {
     let start = ContinuousClock.now
     let target = try results.output?.open()
@@ -110,6 +122,7 @@ struct Replay: ParsableCommand {
     var result = try replay(fanout, heldTarget, people)
     result.nameConversations { names.name(of: Identifier($0)) }
     result.follow?.explain = explainCommand
+    result.top?.follow = followCommand
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     let text = try ReplayFile.bytes(result)
@@ -119,17 +132,13 @@ struct Replay: ParsableCommand {
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
-    if let follow = result.follow, follow.count > follow.messages.count {
-      Terminal.note(
-        "\(follow.messages.count.counted("message")) of \(follow.count.grouped) are listed, the "
-          + "last; --from and --to show others")
-    }
     SkipOption.say(result.skippedLines)
     let seconds = result.cost?.seconds ?? 0
-    Terminal.note(
-      "\(result.messages.counted("message")), \(result.decisions.counted("decision")), "
-        + "\(result.pushes.grouped) pushed, \(Number.text(seconds)) s, "
-        + "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s")
+    Terminal.note([
+      result.messages.counted("message"), result.decisions.counted("decision"),
+      "\(result.pushes.grouped) pushed", "\(Number.text(seconds)) s",
+      "\(Int(result.cost?.decisionsPerSecond ?? 0).grouped) decisions/s",
+    ])
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
@@ -141,7 +150,8 @@ struct Replay: ParsableCommand {
     let watch = ReplayWatch(bar)
     var options = ReplayOptions()
     options.holds = hold
-    options.countsPeople = perPerson || people != nil
+    options.countsPeople = perPerson || people != nil || (top ?? 0) > 0
+    options.userLimit = top ?? options.userLimit
     options.timeZone = timeZone
     options.speed = speed.times
     options.rateLimit = results.rateLimit?.perSecond
@@ -164,7 +174,25 @@ struct Replay: ParsableCommand {
   /// there is none: explain reads one file of messages again.
   private var explainCommand: String? {
     guard let followUser, traffic.messages.count == 1 else { return nil }
-    let named: [(String, [String])] = [
+    return command("explain", [("--user", [followUser])], "--message")
+  }
+
+  /// The command that lists the messages to a user, up to the user's id; nil if there is none: files
+  /// are read again.
+  private var followCommand: String? {
+    let more: [(String, [String])] = [
+      ("--from", [traffic.slice.from].compactMap { $0 }),
+      ("--to", [traffic.slice.to].compactMap { $0 }),
+      ("--conversation", traffic.slice.conversation),
+      ("--time-zone", [timeZone].compactMap { $0 }),
+    ]
+    return command("replay", more, "--follow-user")
+  }
+
+  /// A command on the same files, with further options and a last one without its value; nil where
+  /// one of the files is standard input.
+  private func command(_ name: String, _ more: [(String, [String])], _ last: String) -> String? {
+    let files: [(String, [String])] = [
       ("--store", world.store.map { [$0.path] } ?? []),
       ("--settings", world.files.settings.map(\.path)),
       ("--users", world.files.users.map(\.path)), ("--members", world.files.members.map(\.path)),
@@ -172,14 +200,14 @@ struct Replay: ParsableCommand {
       ("--changes", changes.map(\.path)),
       ("--delimiter", [traffic.form.delimiter].compactMap { $0 }),
       ("--columns", [traffic.form.columns].compactMap { $0 }),
-      ("--zone", [traffic.form.zone].compactMap { $0 }), ("--user", [followUser]),
+      ("--zone", [traffic.form.zone].compactMap { $0 }),
     ]
-    let paths = named.flatMap(\.1)
+    let paths = files.flatMap(\.1)
     guard !paths.contains("-"), !paths.contains("csv:-") else { return nil }
-    return "push-fanout explain "
-      + named.filter { !$0.1.isEmpty }.map { option, values in
+    return "push-fanout \(name) "
+      + (files + more).filter { !$0.1.isEmpty }.map { option, values in
         ([option] + values.map(FollowResult.quoted)).joined(separator: " ")
-      }.joined(separator: " ") + " --message"
+      }.joined(separator: " ") + " \(last)"
   }
 
   static var nanoseconds: UInt64 {

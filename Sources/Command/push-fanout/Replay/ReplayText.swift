@@ -21,6 +21,7 @@ struct ReplayText {
     }
     addTotals()
     addPeople()
+    addTop()
     addOutcomes(result.outcomes)
     addPeaks()
     addHours()
@@ -47,11 +48,19 @@ struct ReplayText {
         + (ofUser ? "" : TextTable.left(counts.0, 10) + TextTable.left(counts.1, 10) + "  ")
         + outcome
     }
+    if follow.messages.count < follow.count {
+      lines += [
+        "",
+        "the last \(follow.messages.count.grouped) of \(follow.count.counted("message")); "
+          + "--from and --to list others",
+      ]
+    } else {
+      lines.append("")
+    }
     lines += [
-      "",
       row(
         "at", "message", "conversation", "from", "mentions", ("recipients", "pushes"),
-        ofUser ? "outcome" : "most often"),
+        ofUser ? "outcome" : "most often")
     ]
     for message in follow.messages {
       let outcome = message.outcome.map { outcome in
@@ -94,6 +103,31 @@ struct ReplayText {
     for reason in people.neverReasons {
       lines.append(
         TextTable.right(reason.reason, 30) + TextTable.left(reason.people.grouped, 16))
+    }
+  }
+
+  private mutating func addTop() {
+    guard let top = result.top, let first = top.people.first else { return }
+    func row(_ id: String, _ cells: [String], _ room: String, _ share: String) -> String {
+      TextTable.right(id, 24) + TextTable.left(cells[0], 12) + TextTable.left(cells[1], 7) + "  "
+        + TextTable.right(room, 22) + TextTable.left(share, 9)
+    }
+    lines += ["", row("most pushes to", ["pushes", "days"], "most from", "share")]
+    for person in top.people {
+      lines.append(
+        row(
+          person.id, [person.pushes.grouped, person.days.grouped], person.conversation,
+          person.share.percentage(of: person.pushes)))
+    }
+    let follow = top.follow ?? "push-fanout replay … --follow-user"
+    lines.append("what the first got: \(follow) \(FollowResult.quoted(first.id))")
+    lines += ["", Self.row(["most pushes by", "messages", "decisions", "pushes", "push rate"])]
+    for sender in top.senders {
+      lines.append(
+        Self.row([
+          sender.id, sender.messages.grouped, sender.decisions.grouped, sender.pushes.grouped,
+          sender.pushes.percentage(of: sender.decisions),
+        ]))
     }
   }
 
@@ -164,15 +198,23 @@ struct ReplayText {
 
   private mutating func addConversations() {
     guard result.conversations > 1 else { return }
-    lines += ["", Self.row(["conversation", "messages", "decisions", "pushes", "push rate"])]
-    for row in result.conversationTable.prefix(Self.listed) {
+    let top = result.top
+    let rooms =
+      top == nil
+      ? result.conversationTable
+      : result.conversationTable.sorted {
+        ($0.pushes, $0.decisions) > ($1.pushes, $1.decisions)
+      }
+    let (name, listed) = (top == nil ? "conversation" : "most pushes in", top?.limit ?? Self.listed)
+    lines += ["", Self.row([name, "messages", "decisions", "pushes", "push rate"])]
+    for row in rooms.prefix(listed) {
       lines.append(
         Self.row([
           row.id, row.messages.grouped, row.decisions.grouped,
           row.pushes.grouped, row.pushes.percentage(of: row.decisions),
         ]))
     }
-    let more = result.conversations - Self.listed
+    let more = result.conversations - listed
     if more > 0 { lines.append("and \(more.grouped) more") }
   }
 

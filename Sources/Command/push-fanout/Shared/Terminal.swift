@@ -30,6 +30,13 @@ enum Terminal {
     if !isQuiet { say(line) }
   }
 
+  /// The same of as many parts as 80 columns have room for, the most important first.
+  static func note(_ parts: [String]) {
+    var line = parts.first ?? ""
+    for part in parts.dropFirst() where line.count + 2 + part.count <= 80 { line += ", " + part }
+    note(line)
+  }
+
   /// Writes a line to standard error, and no more than one, whatever ids and names are in it.
   static func say(_ line: String) { write(TerminalText.escaped(line) + "\n", STDERR_FILENO) }
 

@@ -6,11 +6,11 @@ package struct OutcomeDifferences {
   /// How often codes of A and B met, at 256 * A + B.
   package private(set) var changes = [Int](repeating: 0, count: 65_536)
   /// Of the current message: different outcomes, pushes in B only, pushes in A only, and of the
-  /// latter those mentioned by name, and else by everyone.
+  /// latter the ranks in A of those mentioned by name, and how many others with everyone.
   package private(set) var changed = 0
   package private(set) var gained = 0
   package private(set) var lost = 0
-  package private(set) var mentionsLost = 0
+  package private(set) var mentionsLost: [Int] = []
   package private(set) var everyoneMentionsLost = 0
   /// How many pushes in A only were of messages that had a class for the recipient, of those that
   /// only open rules have (O-1), by the class's bit. All messages together.
@@ -20,7 +20,7 @@ package struct OutcomeDifferences {
   package init() {}
 
   package mutating func beginMessage() {
-    (changed, gained, lost, mentionsLost, everyoneMentionsLost) = (0, 0, 0, 0, 0)
+    (changed, gained, lost, mentionsLost, everyoneMentionsLost) = (0, 0, 0, [], 0)
   }
 
   package mutating func add(_ a: UInt8, _ b: UInt8, _ count: Int) {
@@ -39,8 +39,8 @@ package struct OutcomeDifferences {
       let (a, b) = codes(rank)
       return a & 1 > b & 1
     }
-    mentionsLost = named.mentioned.count(where: isLost)
-    if named.mentionsEveryone { everyoneMentionsLost = lost - mentionsLost }
+    mentionsLost = named.mentioned.filter(isLost)
+    if named.mentionsEveryone { everyoneMentionsLost = lost - mentionsLost.count }
     for (rank, classes) in named.others where isLost(rank) {
       for bit in lostByClass.indices where classes.rawValue >> UInt16(bit) & 1 != 0 {
         lostByClass[bit] += 1

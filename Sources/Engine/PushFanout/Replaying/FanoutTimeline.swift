@@ -106,6 +106,11 @@ public import PushModel
     return (0..<result.memberCount).lazy.map { UserIndex(users[start + $0]) }
   }
 
+  /// The member of a rank, of ``decidedMembers``.
+  package func decidedMember(at rank: Int) -> UserIndex {
+    UserIndex(result.memberUsers[Int(result.row.start) + rank])
+  }
+
   /// `max` for none.
   package var decidedMembershipVersion: UInt64 {
     result.memberCount == 0 ? .max : result.target?.membershipVersion ?? .max

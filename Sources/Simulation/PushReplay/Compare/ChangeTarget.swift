@@ -10,9 +10,13 @@ public struct ChangeReach: Codable, Equatable, Sendable {
   public var rooms = 0
   /// Memberships whose level is another one now.
   public var members = 0
+  /// Why the change is for nobody, where nothing meets its conditions: which one is not met, with the
+  /// nearest value that there is, like `no room has more than 500 members (the largest: 229)`.
+  public var unmet: String?
 
   /// Nothing.
-  public init(users: Int = 0, rooms: Int = 0, members: Int = 0) {
+  public init(users: Int = 0, rooms: Int = 0, members: Int = 0, unmet: String? = nil) {
+    self.unmet = unmet
     self.users = users
     self.rooms = rooms
     self.members = members
@@ -66,6 +70,29 @@ struct ChangeTarget {
     return users
   }
 
+  /// The first condition that nothing meets which meets those before it, in words; nil if all are met.
+  ///
+  /// - Complexity: O(rooms + users).
+  private var unmet: String? {
+    var rooms: [(id: Identifier, kind: ConversationKind, members: Int)] = []
+    if conditions.contains(where: \.isOfRooms) {
+      version.forEachRoom { rooms.append(($1, $2, $3)) }
+    }
+    for (place, condition) in conditions.filter(\.isOfRooms).enumerated() {
+      let left = rooms.filter { condition.isMet(by: $0.id, $0.kind, members: $0.members) }
+      if left.isEmpty { return condition.unmet(by: rooms, isFirst: place == 0) }
+      rooms = left
+    }
+    var users: [(id: Identifier, zone: String)] = []
+    version.forEachZone { users.append(($1, $2 ?? app.timeZone)) }
+    for (place, condition) in conditions.filter({ !$0.isOfRooms }).enumerated() {
+      let left = users.filter { condition.isMet(by: $0.id, zone: $0.zone) }
+      if left.isEmpty { return condition.unmet(by: users, isFirst: place == 0) }
+      users = left
+    }
+    return nil
+  }
+
   /// Changes the settings of users, except devices, and counts those that are others then.
   ///
   /// - Complexity: O(users + memberships).
@@ -86,6 +113,7 @@ struct ChangeTarget {
         return true
       }
     }
+    if reach.users == 0 { reach.unmet = unmet }
     return reach
   }
 
@@ -122,6 +150,7 @@ struct ChangeTarget {
         }
       }
     }
+    if reach.members == 0 { reach.unmet = unmet }
     return reach
   }
 }

@@ -44,6 +44,9 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var hours = ComparedSeries(step: 3_600_000)
   /// 168 rows, by weekday and hour of the day in ``timeZone``.
   public var week: [ComparedWeekHour] = []
+  /// Pushes by the hour of the recipient's own day, as ``ReplayResult/pushesByLocalHour``, on both
+  /// sides; nil if nobody counted them.
+  public var pushesByLocalHour: ComparedHours?
   /// Every conversation that got a message, the one with most pushes gained or lost first.
   public var conversationTable: [ComparedConversation] = []
   /// What it is for users.
@@ -183,6 +186,17 @@ public struct ComparedWeekHour: CoveredHour, Codable, Equatable, Sendable {
   }
 }
 
+/// Counts by the hour of the day on both sides.
+public struct ComparedHours: Codable, Equatable, Sendable {
+  /// 24 numbers in A.
+  public var a = [Int](repeating: 0, count: 24)
+  /// 24 numbers in B.
+  public var b = [Int](repeating: 0, count: 24)
+
+  /// Hours without pushes.
+  public init() {}
+}
+
 /// One conversation.
 public struct ComparedConversation: Codable, Equatable, Sendable {
   /// The conversation's id.
@@ -223,6 +237,11 @@ public struct ComparedUsers: Codable, Equatable, Sendable {
   public var gains: [ComparedUsersStep] = []
   /// How many users have each of the largest net losses, the largest first.
   public var losses: [ComparedUsersStep] = []
+  /// How many users lost a push of a message that mentions them by name; nil if nobody counted them.
+  public var lostMentions: Int?
+  /// Users and rooms with most such pushes lost, the most first; of equals the first by id. nil if
+  /// nobody counted them.
+  public var mentionLosers: [MentionLoser]?
 
   /// No users.
   public init() {}
@@ -242,6 +261,23 @@ public struct ComparedUsersStep: Codable, Equatable, Sendable {
     self.pushes = pushes
     self.users = users
     self.examples = examples
+  }
+}
+
+/// A user who lost mentions by name in a room.
+public struct MentionLoser: Codable, Equatable, Sendable {
+  /// The user's id.
+  public var id: String
+  /// The room.
+  public var conversation: String
+  /// Lost pushes of messages in the room that mention the user by name.
+  public var mentions: Int
+
+  /// A user and a room.
+  public init(id: String, conversation: String, mentions: Int) {
+    self.id = id
+    self.conversation = conversation
+    self.mentions = mentions
   }
 }
 

@@ -18,6 +18,9 @@ struct CompareTally {
   private var lostByClass: [Int] = []
   /// Pushes that users gained and lost, by their numbers.
   private var users: [(gained: Int32, lost: Int32)] = []
+  /// Of each thread.
+  private var mentions: [UserRoomCounts] = []
+  private var localHours = ComparedHours()
   private(set) var people: PeopleTally
   var clock: WeekClock { hours }
 
@@ -104,6 +107,11 @@ struct CompareTally {
     if lostByClass.isEmpty { lostByClass = [Int](repeating: 0, count: byClass.count) }
     for bit in byClass.indices { lostByClass[bit] += byClass[bit] }
     people.add(worker.people.finish())
+    mentions.append(worker.mentionsLost)
+    for hour in 0..<24 {
+      localHours.a[hour] += worker.localHours.both[hour] + worker.localHours.a[hour]
+      localHours.b[hour] += worker.localHours.both[hour] + worker.localHours.b[hour]
+    }
     let moved = worker.people.moved
     if moved.count > users.count {
       users += Array(repeating: (0, 0), count: moved.count - users.count)
@@ -126,6 +134,8 @@ struct CompareTally {
     result.people = people.compared
     (result.mentionsLost, result.everyoneMentionsLost) = (mentionsLost, everyoneMentionsLost)
     result.classesLost = classesLost
+    result.pushesByLocalHour = localHours
+    addMentions(userLimit, id)
     let outcomes = (1..<256).compactMap { code -> (Outcome, Int)? in
       guard totals.a[code] + totals.b[code] > 0 else { return nil }
       return Outcome(code: UInt8(code)).map { ($0, code) }
@@ -168,6 +178,20 @@ struct CompareTally {
     (lost.role, lost.reply) = (count(.role), count(.reply))
     (lost.keyword, lost.sender) = (count(.keyword), count(.sender))
     return lost
+  }
+
+  /// Who lost mentions by name, and in which rooms.
+  private mutating func addMentions(_ limit: Int, _ id: (UInt32) -> Identifier) {
+    var counts: [[UInt32]: Int] = [:]
+    for mentions in mentions { mentions.forEach { counts[[$0, $1], default: 0] += $2 } }
+    result.users.lostMentions = Set(counts.keys.map { $0[0] }).count
+    let pairs = counts.map { (user: $0.key[0], room: $0.key[1], count: $0.value) }
+    let names = { (place: Int) in "\(id(pairs[place].user).text)\0\(ids[pairs[place].room].text)" }
+    result.users.mentionLosers = Most.of(pairs.map(\.count), limit, name: names).map { place, _ in
+      MentionLoser(
+        id: id(pairs[place].user).text, conversation: ids[pairs[place].room].text,
+        mentions: pairs[place].count)
+    }
   }
 
   private mutating func addUsers(_ limit: Int, _ id: (UInt32) -> Identifier) {

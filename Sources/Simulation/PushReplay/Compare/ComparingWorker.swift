@@ -67,6 +67,15 @@ struct ComparingWorker {
   private(set) var totalsOfA = [Int](repeating: 0, count: 256)
   private(set) var totalsOfB = [Int](repeating: 0, count: 256)
   private(set) var differences = OutcomeDifferences()
+  /// Lost pushes of messages that mention the user by name, by the users' numbers and the rooms'
+  /// indices in the tally.
+  private(set) var mentionsLost = UserRoomCounts()
+  /// Pushes by the hour of the recipient's own day: of messages that are the same in both worlds, and
+  /// of the others in A and in B.
+  private(set) var localHours = (
+    both: [Int](repeating: 0, count: 24), a: [Int](repeating: 0, count: 24),
+    b: [Int](repeating: 0, count: 24)
+  )
 
   /// - Parameters:
   ///   - versions: the settings at the beginning.
@@ -126,6 +135,7 @@ struct ComparingWorker {
     guard touched.contains(messageOf: a) else {
       (compared.b, compared.pushesB) = Self.add(counts, to: &totalsOfB)
       if compared.a > 0 { people.add(at: at, room, a) }
+      a.addPushes(byLocalHour: &localHours.both)
       return compared
     }
     (compared.b, compared.pushesB) = Self.add(b.counts(message.b), to: &totalsOfB)
@@ -142,10 +152,16 @@ struct ComparingWorker {
         ) { entries.add($0, $1, $2, $3) }
       }
     }
+    a.addPushes(byLocalHour: &localHours.a)
+    b.addPushes(byLocalHour: &localHours.b)
+    for rank in differences.mentionsLost {
+      let user = members?.users[rank] ?? a.decidedMember(at: rank).rawValue
+      mentionsLost.add(user, UInt32(room), 1)
+    }
     compared.changed = differences.changed
     compared.gained = differences.gained
     compared.lost = differences.lost
-    compared.mentionsLost = differences.mentionsLost
+    compared.mentionsLost = differences.mentionsLost.count
     compared.everyoneMentionsLost = differences.everyoneMentionsLost
     return compared
   }

@@ -6,7 +6,8 @@ internal import PushModel
 /// Each large room with messages on a day has a ledger; at the end of the day the ledgers say what
 /// their members got. Members of small rooms are counted one by one.
 ///
-/// - Memory: some 20 bytes for each membership in rooms with messages that day, 60 a user.
+/// - Memory: some 20 bytes for each membership in rooms with messages that day, 60 a user; where it
+///   counts by room, what a ``UserRoomCounts`` of the pushes takes.
 final class PeopleCounter {
   /// What a person got on a day.
   struct Entry: Sendable {
@@ -34,13 +35,17 @@ final class PeopleCounter {
   private var finished: [Day] = []
   private var codes: [UInt8] = []
 
-  init(_ clock: WeekClock, hasTwoSides: Bool) {
+  /// - Parameter countsRooms: whether to count the pushes of each user from each room.
+  init(_ clock: WeekClock, hasTwoSides: Bool, countsRooms: Bool = false) {
     self.clock = clock
-    entries = DayEntries(hasTwoSides: hasTwoSides)
+    entries = DayEntries(hasTwoSides: hasTwoSides, countsRooms: countsRooms)
   }
 
   /// Suppressed decisions of people who were not reached, by user and outcome.
   var suppressed: SuppressedRows { entries.suppressed }
+
+  /// Pushes by user and by the room's index in the tally.
+  var pushesByRoom: UserRoomCounts { entries.pushesByRoom }
 
   /// Pushes that users gained and lost on the second side, by their numbers.
   var moved: [(gained: Int32, lost: Int32)] { entries.moved }
@@ -55,6 +60,7 @@ final class PeopleCounter {
   func add(at: Int64, _ room: Int, _ timeline: FanoutTimeline) {
     guard timeline.isCountedByMember else {
       return add(at: at, room) { ledger, entries in
+        entries.room = UInt32(room)
         timeline.recordEqual(in: &ledger) { entries.add($0, $1, $2, $3) }
       }
     }
@@ -62,6 +68,7 @@ final class PeopleCounter {
     swap(&codes, &self.codes)
     timeline.writeCodes(into: &codes)
     add(at: at, nil) { _, entries in
+      entries.room = UInt32(room)
       for (user, code) in zip(timeline.decidedMembers, codes) where code != 0 {
         entries.add(user.rawValue, code, code, 1)
       }
@@ -102,7 +109,7 @@ final class PeopleCounter {
   /// Gives the entries out for a while: a variable of a function is accessed without the checks at
   /// run time that those of an object need, at each of many steps.
   private func withEntries(_ body: (inout DayEntries) -> Void) {
-    var entries = DayEntries(hasTwoSides: self.entries.hasTwoSides)
+    var entries = DayEntries(hasTwoSides: self.entries.hasTwoSides, countsRooms: false)
     swap(&entries, &self.entries)
     body(&entries)
     swap(&entries, &self.entries)
@@ -112,6 +119,7 @@ final class PeopleCounter {
   private func endDay() {
     withEntries { entries in
       for room in rooms.now {
+        entries.room = UInt32(room)
         ledgers[room]?.flush { entries.add($0, $1, $2, $3) }
       }
     }
@@ -145,10 +153,17 @@ struct DayEntries {
   /// The users who got a push on a day before.
   private var isReached: [Bool] = []
   private(set) fileprivate var suppressed = SuppressedRows()
+  private let countsRooms: Bool
+  /// The room that what is added comes from, by its index in the tally.
+  fileprivate var room: UInt32 = 0
+  private(set) fileprivate var pushesByRoom = UserRoomCounts()
   /// Over all days, by user.
   private(set) fileprivate var moved: [(gained: Int32, lost: Int32)] = []
 
-  fileprivate init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
+  fileprivate init(hasTwoSides: Bool, countsRooms: Bool) {
+    self.hasTwoSides = hasTwoSides
+    self.countsRooms = countsRooms
+  }
 
   /// Adds to what a user got: so often the outcomes of two codes, one of which may be 0 for none. A
   /// replay has the same twice.
@@ -159,7 +174,10 @@ struct DayEntries {
     }
     let count = Int32(truncatingIfNeeded: count)
     entries[entry].recipient += count
-    if a & 1 != 0 { entries[entry].a += count }
+    if a & 1 != 0 {
+      entries[entry].a += count
+      if countsRooms { pushesByRoom.add(user, room, count) }
+    }
     guard hasTwoSides else { return }
     if b & 1 != 0 { entries[entry].b += count }
     guard (a ^ b) & 1 != 0 else { return }

@@ -5,13 +5,15 @@ internal import PushModel
 /// A day is closed when every thread has passed it, also those that have counted nothing yet; until
 /// then what threads counted waits.
 ///
-/// - Memory: 20 bytes a user, and 16 for each person of a day that is not closed.
+/// - Memory: 24 bytes a user, and 16 for each person of a day that is not closed.
 struct PeopleTally {
   /// What a person came to, over all days.
   struct Total {
     var a: UInt32 = 0
     var b: UInt32 = 0
     var days: UInt32 = 0
+    /// Days with a push, in a comparison in A.
+    var pushDays: UInt32 = 0
   }
 
   /// What waits, by day.
@@ -82,6 +84,7 @@ struct PeopleTally {
       totals[Int(user)].a += a
       totals[Int(user)].b += b
       totals[Int(user)].days += 1
+      if a > 0 { totals[Int(user)].pushDays += 1 }
       mostDays = max(mostDays, Int(totals[Int(user)].days))
       counts.a.add(Int(a))
       guard hasTwoSides else { continue }
@@ -111,6 +114,40 @@ struct PeopleTally {
       ($1.people, $0.reason) < ($0.people, $1.reason)
     }
     return result
+  }
+
+  /// The people with most pushes.
+  ///
+  /// - Parameters:
+  ///   - pushes: what each thread counted by room.
+  ///   - id: the id of a user's number.
+  ///   - room: that of a room's index in the tally.
+  /// - Complexity: O(users log users + users and rooms with pushes).
+  /// - Precondition: all days are closed.
+  func most(
+    _ limit: Int, _ pushes: [UserRoomCounts], id: (UInt32) -> Identifier,
+    room: (UInt32) -> Identifier
+  ) -> [TopPerson] {
+    let found = Most.of(totals.map { Int($0.a) }, limit) { id(UInt32($0)).text }
+    var places = [Int32](repeating: -1, count: totals.count)
+    for (place, person) in found.enumerated() { places[person.place] = Int32(place) }
+    var rooms = [[UInt32: Int]](repeating: [:], count: found.count)
+    for counts in pushes {
+      counts.forEach { user, room, count in
+        let place = places[Int(user)]
+        if place >= 0 { rooms[Int(place)][room, default: 0] += count }
+      }
+    }
+    return zip(found, rooms).map { person, rooms in
+      let most = rooms.values.max() ?? 0
+      let first = rooms.filter { $0.value == most }.map { room($0.key).text }.min {
+        $0.utf8.lexicographicallyPrecedes($1.utf8)
+      }
+      let total = totals[person.place]
+      return TopPerson(
+        id: person.name, pushes: Int(total.a), days: Int(total.pushDays),
+        conversation: first ?? "", share: most)
+    }
   }
 
   /// The reason of most of a person's decisions; of equals the first by name.

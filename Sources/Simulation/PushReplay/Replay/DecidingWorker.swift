@@ -78,7 +78,9 @@ struct DecidingWorker {
     self.thread = thread
     timeline = FanoutTimeline(version)
     timeline.keepsLargeConversations = options.countsPeople
-    people = options.countsPeople ? PeopleCounter(clock, hasTwoSides: false) : nil
+    people =
+      options.countsPeople
+      ? PeopleCounter(clock, hasTwoSides: false, countsRooms: options.userLimit > 0) : nil
     follower = Follower(options)
     holds = options.holds
     heldRow = options.heldRow

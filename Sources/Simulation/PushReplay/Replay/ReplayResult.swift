@@ -60,6 +60,9 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var peaks: [Peak] = []
   /// How many pushes people get a day; nil if that was not asked for.
   public var people: PeopleResult?
+  /// Who gets most pushes, and whose messages make most; nil if people were not counted, or nobody
+  /// was to be listed.
+  public var top: TopPushes?
   /// With `--rate-limit` only.
   public var rateLimit: RateLimitResult?
   /// With `--follow-user` or `--follow-conversation` only.

@@ -40,6 +40,9 @@ struct ReplayTally {
   private var held: HoldTally
   /// nil if people are not counted.
   private var people: PeopleTally?
+  /// How many people and senders are listed; 0 for none.
+  private let userLimit: Int
+  private var senders = SenderTally()
   private var limit: RateLimitTally?
   private var follow: FollowTally?
   private var first: Int64?
@@ -54,6 +57,7 @@ struct ReplayTally {
     minutes = MinuteSeries(limit: options.minuteLimit)
     held = HoldTally(limit: options.minuteLimit)
     people = options.countsPeople ? PeopleTally(hasTwoSides: false, threads: threads) : nil
+    userLimit = options.countsPeople ? options.userLimit : 0
     limit = options.rateLimit.map { RateLimitTally(perSecond: $0) }
     if Follower(options) != nil {
       follow = FollowTally(
@@ -74,7 +78,13 @@ struct ReplayTally {
     }
     for (index, (part, position)) in positions.enumerated() {
       let at = batch.messages[index].at.milliseconds
+      let before = progress
       add(at, Int(batch.conversationIndices[index]), parts[part], position)
+      if userLimit > 0 {
+        senders.add(
+          batch.messages[index].sender, decisions: progress.decisions - before.decisions,
+          pushes: progress.pushes - before.pushes)
+      }
       guard hold else { continue }
       held.add(at: at, parts[part].held, parts[part].held.ends.stretch(position))
       if !parts[part].heldRowEnds.isEmpty {
@@ -238,6 +248,13 @@ struct ReplayTally {
     result.rateLimit = limit?.finish()
     people?.finish()
     result.people = people?.people(counters.map(\.suppressed))
+    if userLimit > 0, let people {
+      result.top = TopPushes(limit: userLimit)
+      result.top?.people = people.most(
+        userLimit, counters.map(\.pushesByRoom), id: { fanout.id(of: UserIndex($0)) },
+        room: { ids[$0] })
+      result.top?.senders = senders.most(userLimit)
+    }
     return (result, people)
   }
 

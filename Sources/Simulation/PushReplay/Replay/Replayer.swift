@@ -28,6 +28,9 @@ public struct ReplayOptions: Sendable {
   /// own day: ``ReplayResult/people`` and ``ReplayResult/pushesByLocalHour``. That takes about
   /// twice the time of everything else.
   public var countsPeople = false
+  /// With ``countsPeople``: how many of the people and senders with most pushes
+  /// ``ReplayResult/top`` lists; 0 for none.
+  public var userLimit = 10
   /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
   public var rateLimit: Int?
   /// The user, known to the settings at the beginning, whose messages the result lists.

@@ -22,6 +22,33 @@ extension ResultChecks {
     }
   }
 
+  func check(_ top: TopPushes, in result: ReplayResult) throws(ReportProblem) {
+    try checkCount(top.limit, "top.limit")
+    guard max(top.people.count, top.senders.count) <= top.limit else {
+      throw ReportProblem(field: "top", reason: "lists more than \(top.limit)")
+    }
+    try checkSum(top.people.map(\.pushes), isAtMost: result.pushes, "top.people.pushes")
+    let days = result.people?.mostDays ?? 0
+    for (row, person) in top.people.enumerated() {
+      let field = "top.people[\(row)]"
+      try checkCount(person.share, "\(field).share")
+      try checkCount(person.days, "\(field).days")
+      guard person.share <= person.pushes, person.days <= min(person.pushes, days) else {
+        throw ReportProblem(field: field, reason: "has a share or days that its pushes cannot have")
+      }
+    }
+    for (name, counts, total) in [
+      ("messages", top.senders.map(\.messages), result.messages),
+      ("decisions", top.senders.map(\.decisions), result.decisions),
+      ("pushes", top.senders.map(\.pushes), result.pushes),
+    ] { try checkSum(counts, isAtMost: total, "top.senders.\(name)") }
+    for (name, counts) in [
+      ("people", top.people.map(\.pushes)), ("senders", top.senders.map(\.pushes)),
+    ] where zip(counts, counts.dropFirst()).contains(where: { $0 < $1 }) {
+      throw ReportProblem(field: "top.\(name)", reason: "are not in order")
+    }
+  }
+
   /// - Parameter hours: when the hours of UTC with messages begin.
   func check(
     _ people: ComparedPeople, hours: [Int64], fewer: Int, more: Int

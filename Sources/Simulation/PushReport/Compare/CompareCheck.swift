@@ -13,6 +13,15 @@ struct CompareCheck: ResultChecks {
     try check.checkTotals()
     try check.checkSeries()
     try check.checkTables()
+    try check.checkMentions()
+    if let hours = result.pushesByLocalHour {
+      for (name, hours, pushes) in [
+        ("a", hours.a, result.a.pushes), ("b", hours.b, result.b.pushes),
+      ] {
+        try check.checkLength(hours.count, 24, "pushesByLocalHour.\(name)")
+        try check.checkSum(hours, is: pushes, "pushesByLocalHour.\(name)")
+      }
+    }
     if let people = result.people {
       try check.check(
         people, hours: result.hours.at, fewer: result.users.fewer, more: result.users.more)
@@ -57,6 +66,10 @@ struct CompareCheck: ResultChecks {
       if reach.isEmpty { continue }
       try checkLength(reach.count, side.what.count, "\(name).reach")
       try checkCounts(reach.flatMap { [$0.users, $0.rooms, $0.members] }, "\(name).reach")
+      if reach.contains(where: { $0.unmet != nil && $0.users + $0.members > 0 }) {
+        throw ReportProblem(
+          field: "\(name).reach", reason: "has settings changed by what nothing meets")
+      }
     }
     try checkSum(
       [result.mentionsLost, result.everyoneMentionsLost], isAtMost: result.lost,
@@ -171,6 +184,17 @@ struct CompareCheck: ResultChecks {
     let moved = result.gained + result.lost
     guard users.more + users.fewer + users.asMany <= moved else {
       throw ReportProblem(field: "users", reason: "are more than pushes gained and lost")
+    }
+  }
+
+  private func checkMentions() throws(ReportProblem) {
+    let (users, losers) = (result.users.lostMentions ?? 0, result.users.mentionLosers ?? [])
+    try checkSum([users], isAtMost: result.mentionsLost, "users.lostMentions")
+    try checkSum(
+      losers.map(\.mentions), isAtMost: result.mentionsLost, "users.mentionLosers, mentions")
+    guard Set(losers.map(\.id)).count <= users else {
+      throw ReportProblem(
+        field: "users.mentionLosers", reason: "are more users than \(users)")
     }
   }
 

@@ -4,17 +4,18 @@ public import PushReplay
 /// What a comparison says, in a few sentences.
 extension CompareReport {
   /// The decision's price: how many pushes fewer or more, for how many people, and how many mentions
-  /// are lost. Plain text.
+  /// are lost; or why nothing changes. Plain text.
   ///
   /// - Complexity: O(1).
   public static func answer(_ result: CompareResult) -> String {
+    let unmet = unmet(result)
+    if unmet.count == result.a.what.count + result.b.what.count, !unmet.isEmpty {
+      return unmet.map { "\(sentence($0.why)), so nothing changes." }.joined(separator: " ")
+    }
     let (a, b) = (result.a.pushes, result.b.pushes)
     let counts = "(\(Figures.short(a)) \u{2192} \(Figures.short(b)))"
-    let what =
-      result.a.what.isEmpty && result.a.name == ComparedSide(what: [], rules: "").name
-      ? result.b.name : "\(result.b.name) instead of \(result.a.name)"
     var text =
-      "\(sentence(what)): "
+      "\(sentence(what(result))): "
       + (a == b && result.gained == 0
         ? "no push changes \(counts)." : "pushes \(change(a, b)) \(counts).")
     let users = result.users
@@ -35,7 +36,51 @@ extension CompareReport {
       let counts = classes.map { "\($0.name) \(Figures.exact($0.count))" }
       text += "; lost by class: \(counts.joined(separator: ", "))"
     }
-    return text + "."
+    return unmet.reduce(text + ".") { text, unmet in
+      text + " \(sentence(unmet.why)), so \(unmet.what) changes nothing."
+    }
+  }
+
+  /// The changes whose conditions nothing meets, and why.
+  static func unmet(_ result: CompareResult) -> [(what: String, why: String)] {
+    [result.a, result.b].flatMap { side in
+      zip(side.what, side.reach).compactMap { what, reach in reach.unmet.map { (what, $0) } }
+    }
+  }
+
+  /// What is asked: B, or B instead of A.
+  static func what(_ result: CompareResult) -> String {
+    result.a.what.isEmpty && result.a.name == ComparedSide(what: [], rules: "").name
+      ? result.b.name : "\(result.b.name) instead of \(result.a.name)"
+  }
+
+  /// Who lost mentions by name, and where: `198 mentions by name lost by 57 people: u12 41 in r5, u7
+  /// 30 in r2, u9 12 in r5, …`; nil without any. Plain text.
+  ///
+  /// - Complexity: O(rooms).
+  public static func mentions(_ result: CompareResult) -> String? {
+    guard let people = result.users.lostMentions, let losers = result.users.mentionLosers,
+      !losers.isEmpty, result.mentionsLost > 0
+    else { return nil }
+    let shown = losers.prefix(3)
+    let names = result.conversationTable.reduce(into: [String: String]()) {
+      if let name = $1.name, !name.isEmpty { $0[$1.id] = name }
+    }
+    let parts = shown.map { loser in
+      "\(loser.id.prefix(60)) \(Figures.exact(loser.mentions)) in "
+        + "\((names[loser.conversation] ?? loser.conversation).prefix(60))"
+    }
+    let isAll = shown.reduce(0) { $0 + $1.mentions } == result.mentionsLost
+    return "\(Figures.count(result.mentionsLost, "mention")) by name lost by "
+      + "\(Figures.count(people, "person", "people")): \(parts.joined(separator: ", "))"
+      + (isAll ? "." : ", \u{2026}")
+  }
+
+  /// The names of the rooms that have one, by their ids.
+  var roomNames: [String: String] {
+    result.conversationTable.reduce(into: [:]) { names, room in
+      if let name = room.name, !name.isEmpty { names[room.id] = name }
+    }
   }
 
   /// Lost pushes by other classes than mentions; none where the rules have none.
@@ -48,9 +93,10 @@ extension CompareReport {
   }
 
   /// Words at the beginning of a sentence; what may be a file's name stays.
-  private static func sentence(_ words: String) -> String {
+  static func sentence(_ words: String) -> String {
     let cut = words.count > 120 ? words.prefix(119) + "\u{2026}" : words[...]
-    guard let first = cut.first, !words.contains("."), !words.contains("/") else {
+    let word = words.prefix { $0 != " " }
+    guard let first = cut.first, !word.contains("."), !word.contains("/") else {
       return String(cut)
     }
     return first.uppercased() + cut.dropFirst()
@@ -113,6 +159,7 @@ extension CompareReport {
   }
 
   private static func words(_ reach: ChangeReach) -> String {
+    if let unmet = reach.unmet { return Escaping.text(unmet) }
     if reach.users > 0 { return "the own settings of \(Figures.count(reach.users, "user"))" }
     if reach.rooms == 0 { return "" }
     return "\(Figures.count(reach.members, "membership")) in \(Figures.count(reach.rooms, "room"))"

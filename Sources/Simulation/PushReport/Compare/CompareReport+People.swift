@@ -4,9 +4,11 @@ internal import PushReplay
 extension CompareReport {
   var people: Section? {
     guard let people = result.people, people.personDays > 0 else { return nil }
-    let names = PeopleFigures.names
+    let used = PeopleFigures.used([people.a, people.b])
+    let names = Array(PeopleFigures.names.prefix(used))
     let series = zip(legend, [people.a, people.b]).map { entry, side in
-      PeopleFigures.series(entry.name, side, of: people.personDays, color: entry.color)
+      PeopleFigures.series(
+        entry.name, side, of: people.personDays, color: entry.color, used: used)
     }
     let chart = GroupedBars(
       rows: names, series: series,
@@ -86,9 +88,29 @@ extension CompareReport {
           ]
         }, file: many == "lose" ? "losers" : "gainers")
     }
+    let shown = steps + [mentionTable].compactMap { $0 }
     return Section(
       name: "users", heading: "Who is affected most", note: notes.joined(separator: " "),
-      body: steps.map(\.boxed).joined(), tables: steps + lists)
+      body: shown.map(\.boxed).joined(), tables: shown + lists)
+  }
+
+  /// Who loses mentions by name, and where; nil without any.
+  private var mentionTable: Table? {
+    guard let losers = result.users.mentionLosers, !losers.isEmpty else { return nil }
+    let names = roomNames
+    let rows = losers.map { loser in
+      [
+        Table.Cell(id: loser.id),
+        Table.Cell(room: loser.conversation, name: names[loser.conversation]),
+        Table.Cell(loser.mentions),
+        Table.Cell(loser.mentions, of: result.mentionsLost),
+      ]
+    }
+    return Table(
+      columns: [("User", .text), ("Room", .text), ("Mentions lost", .number), ("Share", .number)],
+      rows: Array(rows.prefix(Self.rowLimit)), becomesCards: true,
+      caption: "People who lose most mentions by name, and where", file: "mention-losers",
+      more: Array(rows.dropFirst(Self.rowLimit)))
   }
 
   /// The room that has as many messages, if there is one alone.

@@ -109,8 +109,8 @@ extension CompareReport {
 
   private var bySize: ChartFigure? {
     let classes = result.sizeClasses.filter { $0.decisions > 0 }
-    if classes.isEmpty { return nil }
     let changed = result.gained + result.lost
+    if classes.isEmpty || changed == 0 { return nil }
     let most = classes.indices.max { classes[$0].changed < classes[$1].changed } ?? 0
     let rows = classes.map { size in
       (
@@ -124,10 +124,9 @@ extension CompareReport {
         + rows.map { "\($0.name): \(Figures.signed($0.difference))" }.joined(separator: "; ") + ".")
     return ChartFigure(
       title: "Which rooms: B \u{2212} A, by members of the room", draw: chart.draw,
-      words: changed == 0
-        ? "No push changes in any room."
-        : "\(Figures.share(classes[most].changed, of: changed)) of the pushes that change are in "
-          + "\(Figures.count(classes[most].rooms, "room")) of \(rows[most].name) members.",
+      words:
+        "\(Figures.share(classes[most].changed, of: changed)) of the pushes that change are in "
+        + "\(Figures.count(classes[most].rooms, "room")) of \(rows[most].name) members.",
       table: Table(
         columns: [
           ("Members", .text), ("Rooms", .number), ("A", .number), ("B", .number),
@@ -139,7 +138,7 @@ extension CompareReport {
             Table.Cell(size.b), Table.Cell(from: size.a, to: size.b),
           ]
         }, caption: "Pushes by the members of the room", file: "room-sizes",
-        marked: changed == 0 ? nil : most))
+        marked: most))
   }
 
   /// `101–500`

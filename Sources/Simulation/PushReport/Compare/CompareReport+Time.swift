@@ -80,27 +80,66 @@ extension CompareReport {
     stride(from: hour, to: 168, by: 24).map { result.week[$0] }
   }
 
+  /// By the recipient's clock, if that was counted.
   var hours: Section {
-    let series = zip(legend, [\ComparedWeekHour.a, \.b]).map { entry, column in
-      StackedColumns.Series(
-        name: entry.name, values: (0..<24).map { ofHour($0).mean { $0[keyPath: column] } },
-        color: entry.color)
-    }
-    let zone = result.timeZone
-    let chart = StackedColumns(
-      names: ReplayReport.hourNames, titles: (0..<24).map(ReplayReport.hourText), series: series,
-      arrangement: .beside, label: "Pushes in A and in B by hour of the day, on one scale.",
-      isFull: !isWeek)
-    let figure = ChartFigure(
-      title: "Pushes of a mean day by hour, \(zone)", draw: chart.draw, legend: legend,
-      table: Table(
-        columns: [("Hour", .text)] + Self.columns,
+    guard let local = result.pushesByLocalHour else { return hours(utcHours) }
+    // Each recipient's day is as long as the replay's.
+    let days = max(1, result.week.reduce(0) { $0 + $1.days } / 24)
+    let sides = [local.a, local.b].map { $0.map { Double($0) / days } }
+    let words =
+      "Between 22:00 and 07:00 of the recipient's day come "
+      + "\(ReplayReport.nightShare(sides[0])) of the pushes in A, "
+      + "\(ReplayReport.nightShare(sides[1])) in B."
+    var figure = hourFigure(
+      "Pushes of a mean day by hour, the recipient's clock", sides, words,
+      Table(
+        columns: [("Hour", .text), ("A", .number), ("B", .number), ("B \u{2212} A", .number)],
         rows: (0..<24).map { hour in
-          [Table.Cell(hour.padded(to: 2))] + Self.means(ofHour(hour)) { $0.mean($1) }
-        }, file: "hours"))
-    return Section(
+          [
+            Table.Cell(hour.padded(to: 2)), Table.Cell(local.a[hour]), Table.Cell(local.b[hour]),
+            Table.Cell(from: local.a[hour], to: local.b[hour]),
+          ]
+        }, caption: "Pushes by the hour of the recipient's day, the whole time",
+        file: "local-hours"))
+    figure.detail = hourTable
+    return hours(figure)
+  }
+
+  private func hours(_ figure: ChartFigure) -> Section {
+    Section(
       name: "hours", heading: "Hours of the day", note: "",
       charts: [[figure] + (weekdays.map { [$0] } ?? [])])
+  }
+
+  private var hourTable: Table {
+    Table(
+      columns: [("Hour", .text)] + Self.columns,
+      rows: (0..<24).map { hour in
+        [Table.Cell(hour.padded(to: 2))] + Self.means(ofHour(hour)) { $0.mean($1) }
+      }, caption: "A mean day by the hour, \(result.timeZone)", file: "hours")
+  }
+
+  /// By the clock of the result's zone.
+  private var utcHours: ChartFigure {
+    hourFigure(
+      "Pushes of a mean day by hour, \(result.timeZone)",
+      [\ComparedWeekHour.a, \.b].map { column in
+        (0..<24).map { ofHour($0).mean { $0[keyPath: column] } }
+      }, nil, hourTable)
+  }
+
+  private func hourFigure(
+    _ title: String, _ sides: [[Double]], _ words: String?, _ table: Table
+  ) -> ChartFigure {
+    let series = zip(legend, sides).map { entry, values in
+      StackedColumns.Series(name: entry.name, values: values, color: entry.color)
+    }
+    let chart = StackedColumns(
+      names: ReplayReport.hourNames, titles: (0..<24).map(ReplayReport.hourText), series: series,
+      arrangement: .beside, label: "\(title), in A and in B, on one scale.",
+      isFull: !isWeek)
+    return ChartFigure(
+      title: title, draw: chart.draw, legend: legend, words: words, table: table)
   }
 
   /// Whether there is something of each weekday.

@@ -12,7 +12,7 @@ public struct CompareReport {
   /// A page of a result.
   ///
   /// - Parameters:
-  ///   - title: the page's heading; nil for one that names what was compared.
+  ///   - title: the page's heading; nil for the question that was asked.
   ///   - price: what pushes cost; nil for no costs on the page.
   ///   - note: what readers are to know first, below the answer; nil for nothing.
   ///   - printsFigures: whether folded sections and the figures behind charts are printed.
@@ -24,13 +24,15 @@ public struct CompareReport {
     try CompareCheck.check(result)
     self.result = result
     frame = PageFrame(
-      title: title ?? "Two worlds, \(Figures.count(result.messages, "message"))", price: price,
-      note: note, printsFigures: printsFigures)
+      title: title ?? Self.sentence(Self.what(result)) + "?", price: price, note: note,
+      printsFigures: printsFigures)
   }
 
   /// The whole file.
   public var html: String {
-    frame.html(answer: Self.answer(result), frame: about, sections, foot: foot)
+    frame.html(
+      answer: [Self.answer(result), costs?.sentence ?? ""], second: Self.mentions(result),
+      frame: about, sections, foot: foot)
   }
 
   /// The exact figures behind each chart, and those of the tables.

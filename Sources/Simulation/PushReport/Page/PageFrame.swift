@@ -8,10 +8,15 @@ struct PageFrame {
   let printsFigures: Bool
 
   /// - Parameters:
-  ///   - answer: the first sentence; text.
+  ///   - answer: the first sentences, which stand together; text.
+  ///   - second: what stands below them; text, nil for nothing.
   ///   - frame: what the page is about: time, rules, zone; HTML.
-  func html(answer: String, frame: String, _ sections: [Section], foot: String) -> String {
-    var lead = answer.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(answer))</p>\n"
+  func html(
+    answer: [String], second: String? = nil, frame: String, _ sections: [Section], foot: String
+  ) -> String {
+    let first = answer.filter { !$0.isEmpty }.joined(separator: " ")
+    var lead = first.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(first))</p>\n"
+    if let second { lead += "<p class=\"second\">\(Escaping.text(second))</p>\n" }
     if let note, !note.isEmpty {
       lead += "<p class=\"caveat\">\(Escaping.text(note))</p>\n"
     }

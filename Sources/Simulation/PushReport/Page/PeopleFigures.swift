@@ -10,12 +10,18 @@ enum PeopleFigures {
     return from == to ? Figures.exact(from) : "\(Figures.exact(from))\u{2013}\(Figures.exact(to))"
   }
 
+  /// How many classes have a person-day, without the empty ones at the end.
+  static func used(_ sides: [DailyPushes]) -> Int {
+    (sides.compactMap { $0.classes.lastIndex { $0 > 0 } }.max() ?? -1) + 1
+  }
+
   static func series(
-    _ name: String, _ pushes: DailyPushes, of personDays: Int, color: String
+    _ name: String, _ pushes: DailyPushes, of personDays: Int, color: String, used: Int
   ) -> GroupedBars.Series {
-    GroupedBars.Series(
-      name: name, shares: pushes.classes.map { Double($0) / Double(max(1, personDays)) },
-      titles: pushes.classes.map {
+    let classes = pushes.classes.prefix(used)
+    return GroupedBars.Series(
+      name: name, shares: classes.map { Double($0) / Double(max(1, personDays)) },
+      titles: classes.map {
         "\(name): \(Figures.exact($0)) person-days, \(Figures.share($0, of: personDays))"
       }, color: color)
   }
@@ -28,7 +34,7 @@ enum PeopleFigures {
 
   /// Person-days by class, and the quantiles.
   static func table(_ sides: [(name: String, pushes: DailyPushes)], of personDays: Int) -> Table {
-    var rows = names.indices.map { index in
+    var rows = names.indices.prefix(used(sides.map(\.pushes))).map { index in
       [Table.Cell(names[index])]
         + sides.flatMap { side in
           let count = side.pushes.classes[index]

@@ -47,6 +47,7 @@ enum StyleSheet {
     header p,.note,footer p{color:var(--soft);margin:0 0 14px}
     header p{max-width:74em}
     header p.answer{color:var(--ink);font-size:19px;line-height:1.4;max-width:50em;margin-bottom:8px}
+    header p.second{color:var(--ink);max-width:64em;margin-bottom:8px}
     header p.caveat{color:var(--ink);border-left:3px solid var(--family-3);padding-left:10px}
     .contents{margin:-8px 0 0}
     .note{max-width:64em;margin-top:-6px}

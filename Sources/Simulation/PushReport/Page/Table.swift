@@ -95,8 +95,12 @@ struct Table {
   var more: [[Cell]] = []
   /// The row that matters most, which is marked.
   var marked: Int?
+  /// How many rows are open at first, in a box of its own; nil for all.
+  var openRows: Int?
 
-  var html: String {
+  var html: String { html(rows[...], caption) }
+
+  private func html(_ rows: ArraySlice<[Cell]>, _ caption: String?) -> String {
     // A row that is laid out as a card would no longer be a row to a screen reader.
     let role = { (name: String) in becomesCards ? " role=\"\(name)\"" : "" }
     var text = "<table\(becomesCards ? " class=\"cards\"" : "")\(role("table"))>"
@@ -107,7 +111,7 @@ struct Table {
       text += "\(Escaping.text(column.name))</th>"
     }
     text += "</tr></thead>\n<tbody\(role("rowgroup"))>"
-    for (number, row) in rows.enumerated() {
+    for (number, row) in zip(rows.indices, rows) {
       text += "<tr\(number == marked ? " class=\"marked\"" : "")\(role("row"))>"
       for (index, cell) in row.enumerated() {
         let (name, kind) = columns[index]
@@ -127,9 +131,15 @@ struct Table {
 
   /// The table in a box of its own.
   var boxed: String {
-    scrolls
-      ? "<div class=\"panel-box\">\n\(scrolling)</div>\n"
-      : "<div class=\"panel-box\">\(html)</div>\n"
+    if scrolls { return "<div class=\"panel-box\">\n\(scrolling)</div>\n" }
+    guard let open = openRows, rows.count > open else {
+      return "<div class=\"panel-box\">\(html)</div>\n"
+    }
+    let others = "\(Figures.exact(open + 1)) to \(Figures.exact(rows.count))"
+    return "<div class=\"panel-box\">\(html(rows.prefix(open), caption))"
+      + "<details><summary>Rows \(others)</summary>"
+      + html(rows.dropFirst(open), caption.map { "\($0): rows \(others)" })
+      + "</details></div>\n"
   }
 
   /// The table in a box that scrolls, which is to be possible with keys.

@@ -3,23 +3,30 @@ public import PushReplay
 
 /// What a replay says, in a few sentences.
 extension ReplayReport {
-  /// Pushes a person and day, the busiest minute, the morning peak, and who never gets one; of one
+  /// All pushes, those of a person's day, the busiest minute, the morning peak, and who never gets
+  /// one; of one
   /// user or room what became of its messages. Plain text.
   ///
   /// - Complexity: O(outcomes).
   public static func answer(_ result: ReplayResult) -> String {
     if let follow = result.follow { return answer(follow, result) }
     var parts: [String] = []
-    if let people = result.people, people.personDays > 0 {
-      let pushes = people.pushes
-      let half =
-        pushes.median == 0 ? "no push" : "at most \(Figures.count(pushes.median, "push", "pushes"))"
+    if let people = result.people, people.people > 0 {
+      let reached = people.people - people.neverReached
+      let all = Figures.count(people.people, "person", "people")
       parts.append(
-        "Half of the person-days had \(half), nine in ten at most \(Figures.exact(pushes.p90)), "
-          + "99 in a hundred at most \(Figures.exact(pushes.p99))")
+        reached == people.people
+          ? "\(Figures.pushes(result.pushes)) to \(all)"
+          : reached == 0
+            ? "No push to \(all)"
+            : "\(Figures.pushes(result.pushes)) to \(Figures.exact(reached)) of \(all)")
+      if people.personDays > 1 {
+        let isOneDay = result.dayCount(ofHours: result.hours.at) == 1
+        parts.append(spread(people.pushes, isOneDay: isOneDay))
+      }
     } else {
       parts.append(
-        "\(Figures.short(result.pushes)) \(result.pushes == 1 ? "push" : "pushes"), "
+        "\(Figures.pushes(result.pushes)), "
           + "\(Figures.share(result.pushes, of: result.decisions)) of all decisions")
     }
     if let peak = result.peaks.first(where: { $0.unit == "minute" && $0.by == "pushes" }),
@@ -35,10 +42,8 @@ extension ReplayReport {
           + "one minute, \(CivilTime.text(peak.at)) UTC"
           + (result.hold?.windowsEnd.first.map { " (\($0.time) in \($0.zone))" } ?? ""))
     }
-    if let people = result.people, people.people > 0 {
-      var text =
-        "\(Figures.exact(people.neverReached)) of \(Figures.exact(people.people)) people never got "
-        + "one"
+    if let people = result.people, people.neverReached > 0 {
+      var text = Figures.count(people.neverReached, "person", "people") + " never got one"
       if let most = people.neverReasons.first {
         let family = OutcomeFamily(action: "none", reason: most.reason)
         text += ", the most frequent reason: \(family.name) (\(Figures.exact(most.people)))"
@@ -46,6 +51,37 @@ extension ReplayReport {
       parts.append(text)
     }
     return parts.joined(separator: ". ") + "."
+  }
+
+  /// `Half of the people had none that day, one in ten more than 76, one in a hundred more than 788`:
+  /// who is said to have more is at most so many.
+  private static func spread(_ pushes: DailyPushes, isOneDay: Bool) -> String {
+    let who = isOneDay ? "people" : "person-days"
+    let day = isOneDay ? " that day" : ""
+    if pushes.most == 0 { return isOneDay ? "Nobody had one that day" : "No day had one" }
+    func atMost(_ count: Int) -> String {
+      count == 0 ? "none" : "at most \(Figures.count(count, "push", "pushes"))"
+    }
+    if pushes.most == pushes.median {
+      let most = Figures.count(pushes.most, "push", "pushes")
+      return "\(isOneDay ? "Nobody" : "No person-day") had more than \(most)\(day)"
+    }
+    var steps = [
+      ("Half", pushes.median), ("Nine in ten", pushes.p90), ("99 in a hundred", pushes.p99),
+    ]
+    // Of equal steps the last one says most.
+    while steps.count > 1, steps[1].1 == steps[0].1 { steps.removeFirst() }
+    var parts = ["\(steps[0].0) of the \(who) had \(atMost(steps[0].1))\(day)"]
+    for (name, count) in steps.dropFirst() where count < pushes.most {
+      let few = name == "Nine in ten" ? "one in ten" : "one in a hundred"
+      if parts.count == 1 || count > pushes.p90 {
+        parts.append("\(few) more than \(Figures.exact(count))")
+      }
+    }
+    if parts.count == 1 || pushes.p99 == pushes.p90 || pushes.p99 == pushes.most {
+      parts.append("the most \(Figures.exact(pushes.most))")
+    }
+    return parts.joined(separator: ", ")
   }
 
   /// `u3: 91 messages, 41 pushed (45.1 %); 38 quiet hours, 12 not mentioned.`

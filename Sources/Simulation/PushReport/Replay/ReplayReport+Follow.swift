@@ -147,7 +147,7 @@ extension ReplayReport {
     }
     return Table(
       columns: columns, rows: rows, becomesCards: true,
-      caption: "Messages, and why each did or did not push", file: "messages")
+      caption: "Messages, and why each did or did not push", file: "messages", openRows: 50)
   }
 
   private static func mentions(_ message: FollowedMessage, _ ofUser: Bool) -> String {

@@ -90,7 +90,7 @@ extension ReplayReport {
   }
 
   /// The share of the hours from 22:00 to 07:00.
-  private static func nightShare(_ hours: [Double]) -> String {
+  static func nightShare(_ hours: [Double]) -> String {
     let night = (hours[22...] + hours[..<7]).reduce(0, +)
     return Figures.percent(night / max(hours.reduce(0, +), .leastNonzeroMagnitude))
   }
@@ -100,12 +100,14 @@ extension ReplayReport {
   /// Person-days by their pushes; nil for results without people.
   private var who: ChartFigure? {
     guard let people = result.people, people.personDays > 0 else { return nil }
+    let used = PeopleFigures.used([people.pushes])
     let series = [
       PeopleFigures.series(
-        "pushes", people.pushes, of: people.personDays, color: OutcomeFamily.pushed.color)
+        "pushes", people.pushes, of: people.personDays, color: OutcomeFamily.pushed.color,
+        used: used)
     ]
     let chart = GroupedBars(
-      rows: PeopleFigures.names, series: series,
+      rows: Array(PeopleFigures.names.prefix(used)), series: series,
       label: PeopleFigures.words("Person-days by pushes", people.pushes))
     return ChartFigure(
       title: "Who: person-days by the pushes of the day", draw: chart.draw,

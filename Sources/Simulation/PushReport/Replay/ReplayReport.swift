@@ -38,8 +38,9 @@ public struct ReplayReport {
 
   /// The whole file.
   public var html: String {
-    frame.html(
-      answer: result.decisions > 0 || result.follow != nil ? Self.answer(result) : "", frame: about,
+    let answer = result.decisions > 0 || result.follow != nil ? Self.answer(result) : ""
+    return frame.html(
+      answer: result.follow == nil ? [answer, costs?.sentence ?? ""] : [answer], frame: about,
       sections, foot: foot)
   }
 
@@ -56,9 +57,11 @@ public struct ReplayReport {
           note: "\(why) There is nothing that a chart could show.", body: "")
       ]
     }
+    let top = top
     return [
-      pictures, overTime, week, neverReached, held, price, conversations, outcomes.folded,
-      hours.folded, sizes.folded, busiest.folded, limits.folded,
+      pictures, top, overTime, week, neverReached, held, price,
+      top == nil ? conversations : conversations.folded, outcomes.folded, hours.folded,
+      sizes.folded, busiest.folded, limits.folded,
     ].compactMap { $0 }
   }
 

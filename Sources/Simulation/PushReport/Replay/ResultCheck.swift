@@ -17,6 +17,7 @@ struct ResultCheck: ResultChecks {
     try check.checkPeaks()
     try check.checkCost()
     if let people = result.people { try check.check(people, hours: result.hours.at) }
+    if let top = result.top { try check.check(top, in: result) }
     if let limit = result.rateLimit {
       try check.check(limit, pushes: result.pushes, "rateLimit")
     }

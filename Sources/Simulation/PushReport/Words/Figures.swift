@@ -108,6 +108,11 @@ enum Figures {
     return Int(max(-limit, min(limit, number)).rounded())
   }
 
+  /// `1 push`, `38,017 pushes`, `1.23 M pushes`: exact below a million.
+  static func pushes(_ number: Int) -> String {
+    number < 1_000_000 ? count(number, "push", "pushes") : short(number) + " pushes"
+  }
+
   /// `1 message`, `2 messages`.
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     exact(number) + " " + (number == 1 ? one : many ?? one + "s")

@@ -662,9 +662,9 @@ typedef struct pf_result pf_result;
 **
 ** options    a JSON object of options of that command, by their names: flags "hold", "per-person",
 **            "skip-invalid"; texts "time-zone", "rate-limit", "follow-user", "follow-conversation",
-**            "from", "to", "delimiter", "columns", "zone"; lists of texts "conversation", "user"; paths
-**            of files that are written, "held" and "people", and are not there when it fails. No bytes
-**            are no options.
+**            "from", "to", "delimiter", "columns", "zone"; lists of texts "conversation", "user"; the
+**            whole number "top"; paths of files that are written, "held" and "people", and are not
+**            there when it fails. No bytes are no options.
 ** watch      asks meanwhile, with the messages that were decided; may be NULL
 **
 ** It works on all threads of the engine and one that reads, also for an engine of one thread. So it
