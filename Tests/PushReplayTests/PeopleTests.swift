@@ -18,6 +18,9 @@ import Testing
     /// By person, then by date: pushes on both sides.
     private(set) var days: [String: [DateComponents: [Int]]] = [:]
     private var reasons: [String: [String: Int]] = [:]
+    /// Pushes of side A by person, then by conversation.
+    private var rooms: [String: [String: Int]] = [:]
+    private var senders: [String: TopSender] = [:]
 
     init(_ zone: String) { calendar.timeZone = TimeZone(identifier: zone)! }
 
@@ -27,9 +30,40 @@ import Testing
       for (side, outcomes) in sides.enumerated() {
         for (user, outcome) in outcomes {
           days[user, default: [:]][day, default: [0, 0]][side] += outcome.action == .push ? 1 : 0
-          if side == 0 { reasons[user, default: [:]][outcome.reason.name, default: 0] += 1 }
+          guard side == 0 else { continue }
+          reasons[user, default: [:]][outcome.reason.name, default: 0] += 1
+          if outcome.action == .push {
+            rooms[user, default: [:]][message.conversation.text, default: 0] += 1
+          }
         }
       }
+      guard let sender = message.sender?.text else { return }
+      senders[sender, default: TopSender(id: sender)].messages += 1
+      senders[sender]?.decisions += sides[0].count
+      senders[sender]?.pushes += sides[0].values.count { $0.action == .push }
+    }
+
+    /// Those with most pushes; of equals the first by id.
+    func top(_ limit: Int) -> TopPushes {
+      func first(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+      var top = TopPushes(limit: limit)
+      let people = rooms.map { user, rooms in
+        let most = rooms.sorted {
+          $0.value != $1.value ? $0.value > $1.value : first($0.key, $1.key)
+        }[0]
+        return TopPerson(
+          id: user, pushes: rooms.values.reduce(0, +),
+          days: days[user]?.values.count { $0[0] > 0 } ?? 0, conversation: most.key,
+          share: most.value)
+      }
+      top.people = Array(
+        people.sorted { $0.pushes != $1.pushes ? $0.pushes > $1.pushes : first($0.id, $1.id) }
+          .prefix(limit))
+      top.senders = Array(
+        senders.values.filter { $0.pushes > 0 }
+          .sorted { $0.pushes != $1.pushes ? $0.pushes > $1.pushes : first($0.id, $1.id) }
+          .prefix(limit))
+      return top
     }
 
     func counts(_ side: Int) -> [Int] {
@@ -120,6 +154,7 @@ import Testing
       var random = SeededGenerator(seed: seed)
       var options = ReplayOptions()
       options.countsPeople = true
+      options.userLimit = random.pick([1, 3, 1000])
       options.timeZone = random.pick(RandomWorld.zones)
       options.holds = random.chance(50)
       options.batch = (messages: random.pick([1, 7, 512]), versions: 128)
@@ -136,7 +171,9 @@ import Testing
         settings.set(change.record)
         reference = ReferenceEvaluator(settings)
       }
-      let people = try #require(replayer.finish().people)
+      let result = replayer.finish()
+      #expect(result.top == naive.top(options.userLimit), "seed \(seed), \(rules.rawValue)")
+      let people = try #require(result.people)
       let never = naive.days.keys.filter { naive.total($0, 0) == 0 }
       var expected = PeopleResult()
       expected.people = naive.days.count
@@ -161,6 +198,7 @@ import Testing
       }
       #expect(rows == wanted, "seed \(seed), \(rules.rawValue)")
       #expect(replayer.finish().people == people, "asked twice")
+      #expect(replayer.finish().top == result.top, "asked twice")
     }
   }
 
@@ -251,6 +289,24 @@ import Testing
       even.neverReasons == [
         NeverReason(reason: "levelNone", people: 1), NeverReason(reason: "muted", people: 1),
       ])
+  }
+
+  /// Nobody is listed unless people are counted, and then as many as are asked for.
+  @Test func whoGetsMost() throws {
+    let events = [1, 2].map { ReplayerTests.message($0) }
+    let settings = ReplayerTests.world(3)
+    #expect(try ReplayerTests.replay(settings, events).top == nil)
+    var options = ReplayOptions()
+    options.countsPeople = true
+    options.userLimit = 0
+    let replayer = try Replayer(try Fanout(settings, threads: 2), options)
+    for event in events { try replayer.add(event) }
+    #expect(replayer.finish().top == nil && replayer.finish().people?.people == 3)
+    let top = try #require(try ReplayerTests.replay(settings, events, countsPeople: true).top)
+    #expect(top.limit == 10 && top.people.map(\.id) == ["u0", "u1", "u2"])
+    #expect(
+      top.people.first == TopPerson(id: "u0", pushes: 2, days: 1, conversation: "g", share: 2))
+    #expect(top.senders.map { [$0.messages, $0.decisions, $0.pushes] } == [[2, 6, 6]])
   }
 
   /// Pushes lost by who is mentioned, by name or with everyone.

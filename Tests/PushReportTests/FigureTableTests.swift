@@ -116,11 +116,24 @@ import Testing
     }
     let names = found.map { Set($0.keys) }
     #expect(
-      names[0].isSuperset(of: ["people", "never-reached", "costs", "provider-limit"]))
+      names[0].isSuperset(of: [
+        "people", "never-reached", "costs", "provider-limit", "top-people", "top-rooms",
+        "top-senders",
+      ]))
     #expect(
       names[1].isSuperset(of: [
         "people", "people-totals", "people-flow", "room-sizes", "costs", "provider-limit",
+        "local-hours", "hours", "mention-losers",
       ]))
+    let all = SampleResult.complete().pushes
+    #expect(
+      found[0]["top-people"] == [
+        ["u<1>", "150", "2", "room & board", "0.5"], ["u2", "90", "1", "large", "1.0"],
+      ])
+    #expect(found[0]["top-senders"] == [["u2", "3", "300", "\(300 / Double(all))"]])
+    #expect(found[0]["top-rooms"]?.map(\.first) == ["large", "middle"])
+    #expect(
+      found[1]["mention-losers"] == [["u1", "room", "4", "0.8"], ["=u,2\"", "room", "1", "0.2"]])
     #expect(found[0]["people"]?[1] == ["1\u{2013}2", "600", "\(600.0 / 1800)"])
     #expect(found[0]["never-reached"]?[0] == ["level none", "levelNone", "200", "\(200.0 / 203)"])
     let pushes = SampleResult.complete().pushes

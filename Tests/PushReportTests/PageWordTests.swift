@@ -47,6 +47,68 @@ import Testing
     #expect(wrong.map(\.lastPathComponent) == [])
   }
 
+  // MARK: The answer of a comparison
+
+  @Test func theTitleIsTheQuestion() throws {
+    func title(_ b: [String], _ a: [String] = [], name: String? = nil) throws -> String {
+      var result = SampleComparison.make(hours: 3)
+      result.a = ComparedSide(what: a, rules: "easemob")
+      result.b = ComparedSide(name: name, what: b, rules: "easemob")
+      let sample = SampleComparison.make(hours: 3)
+      (result.a.decisions, result.a.pushes) = (sample.a.decisions, sample.a.pushes)
+      (result.b.decisions, result.b.pushes) = (sample.b.decisions, sample.b.pushes)
+      let html = try CompareReport(result).html
+      return String(html.split(separator: "<h1>")[1].split(separator: "</h1>")[0])
+    }
+    #expect(
+      try title(["unset.quietHours=22:00-07:00"]) == "Quiet hours 22:00\u{2013}07:00 by default?")
+    #expect(
+      try title(["zone=Asia/*.unset.quietHours=22:00-07:00"])
+        == "Quiet hours 22:00\u{2013}07:00 by default for users in Asia/*?")
+    #expect(try title(["b.ndjson"], ["a/b.ndjson"]) == "b.ndjson instead of a/b.ndjson?")
+    #expect(try title(["unset.level=none"], name: "silence") == "Silence?")
+  }
+
+  @Test func whoLosesMentions() throws {
+    var result = SampleComparison.complete()
+    result.nameConversations { _ in "Tea" }
+    let words = "5 mentions by name lost by 2 people: u1 4 in Tea, =u,2\" 1 in Tea."
+    #expect(CompareReport.mentions(result) == words)
+    let html = try CompareReport(result, price: PushPrice("$2")).html
+    #expect(html.contains("<p class=\"second\">\(words.replacing("\"", with: "&quot;"))</p>"))
+    #expect(html.contains("At $2.00 a million pushes that is $1.80 \u{2192} $0.018 a month.</p>"))
+    #expect(html.contains("of the recipient&#39;s day come 100\u{A0}% of the pushes in A, 0"))
+    result.mentionsLost = 9
+    #expect(CompareReport.mentions(result)?.hasSuffix("=u,2\" 1 in Tea, \u{2026}") == true)
+    #expect(CompareReport.mentions(SampleComparison.make(hours: 3)) == nil)
+    for (message, defect) in [
+      ("users.lostMentions: they add up", { $0.users.lostMentions = 9 }),
+      ("users.mentionLosers, mentions: they", { $0.users.mentionLosers![0].mentions = 5 }),
+      ("users.mentionLosers: are more", { $0.users.lostMentions = 1 }),
+      ("pushesByLocalHour.a: they add", { $0.pushesByLocalHour!.a[1] += 1 }),
+      ("b.reach: has settings", { $0.b.reach = [ChangeReach(users: 1, unmet: "nothing")] }),
+    ] as [(String, (inout CompareResult) -> Void)] {
+      var bad = SampleComparison.complete()
+      defect(&bad)
+      let error = #expect(throws: ReportProblem.self) { try CompareReport(bad) }
+      #expect("\(error!)".hasPrefix(message), "\(error!)")
+    }
+  }
+
+  @Test func whatNothingMeetsIsSaid() throws {
+    var result = SampleComparison.make(hours: 3)
+    result.b.reach = [ChangeReach(unmet: "no room has <5")]
+    #expect(CompareReport.answer(result) == "No room has <5, so nothing changes.")
+    #expect(
+      try CompareReport(result).html.contains(
+        "(<code><bdi>unset.level=mention</bdi></code>, no room has &lt;5)"))
+    result.a.what = ["app.timeZone=UTC"]
+    result.a.reach = [ChangeReach()]
+    #expect(
+      CompareReport.answer(result).hasSuffix(
+        ". No room has <5, so unset.level=mention changes nothing."))
+  }
+
   // MARK: Rooms with recipients and without
 
   private static func note(_ text: String, _ result: ReplayResult) throws -> Bool {

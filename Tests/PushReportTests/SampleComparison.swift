@@ -74,6 +74,15 @@ enum SampleComparison {
     (people.b.median, people.b.p90, people.b.p99, people.b.most) = (1, 2, 2, 2)
     (people.flow[1][0], people.flow[1][1], people.flow[2][1]) = (1, 1, 1)
     result.people = people
+    result.mentionsLost = 5
+    result.users.lostMentions = 2
+    result.users.mentionLosers = [
+      MentionLoser(id: "u1", conversation: "room", mentions: 4),
+      MentionLoser(id: "=u,2\"", conversation: "room", mentions: 1),
+    ]
+    var hours = ComparedHours()
+    (hours.a[23], hours.b[7]) = (result.a.pushes, result.b.pushes)
+    result.pushesByLocalHour = hours
     (result.a.rateLimit, result.b.rateLimit) = (SampleResult.limit, RateLimitResult(perSecond: 5))
     return result
   }

@@ -75,6 +75,18 @@ enum SampleResult {
     return people
   }()
 
+  static let top: TopPushes = {
+    var top = TopPushes(limit: 2)
+    top.people = [
+      TopPerson(id: "u<1>", pushes: 150, days: 2, conversation: "room & board", share: 75),
+      TopPerson(id: "u2", pushes: 90, days: 1, conversation: "large", share: 90),
+    ]
+    top.senders = [TopSender(id: "u2")]
+    (top.senders[0].messages, top.senders[0].decisions, top.senders[0].pushes) = (3, 400, 300)
+    top.follow = "push-fanout replay --settings 'a & b.ndjson' --follow-user"
+    return top
+  }()
+
   static let limit: RateLimitResult = {
     var limit = RateLimitResult(perSecond: 5)
     limit.most = 90
@@ -113,7 +125,7 @@ enum SampleResult {
   /// A month of everything that a result of all can have.
   static func complete() -> ReplayResult {
     var result = make(hours: 24 * 30, rooms: ["room & board", "middle", "large"])
-    (result.people, result.rateLimit) = (people, limit)
+    (result.people, result.rateLimit, result.top) = (people, limit, top)
     return result
   }
 

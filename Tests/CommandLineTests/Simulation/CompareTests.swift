@@ -23,10 +23,11 @@ import Testing
       #expect(run.status == 0)
       let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
       #expect(
-        Array(lines.prefix(7)) == [
+        Array(lines.prefix(8)) == [
           "No pushes for everyone: pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, "
             + "3 of them none any more; mentions lost: 1.",
-          "A: as it is, easemob", "B: no pushes for everyone (everyone.level=none), easemob",
+          "1 mention by name lost by 1 person: u2 1 in g1.", "A: as it is, easemob",
+          "B: no pushes for everyone (everyone.level=none), easemob",
           "A B B - A",
           "messages 2 2 0", "decisions 5 5 0", "pushes 3 0 -3",
         ])
@@ -89,6 +90,19 @@ import Testing
       #expect(
         try place.read("people.csv")
           == "user,days,pushesA,pushesB\nu1,1,1,0\nu2,1,1,1\nu3,1,1,0\n")
+      let unmet = try place.run(Self.compare + ["--b", "rooms>500.unset.level=none", "--json"])
+      let none = try JSONDecoder().decode(CompareResult.self, from: Data(unmet.output.utf8))
+      #expect(
+        none.b.reach == [
+          ChangeReach(unmet: "no room has more than 500 members (the largest: 3)")
+        ])
+      let words = "No room has more than 500 members (the largest: 3), so nothing changes."
+      #expect(
+        try place.run(Self.compare + ["--b", "rooms>500.unset.level=none"]).lines.first == words)
+      try place.write([unmet.output], as: "unmet.json")
+      let page = try place.run("report", "unmet.json").output
+      #expect(page.contains("<p class=\"answer\">\(words)</p>"))
+      #expect(!page.contains("Which rooms"))
       let wrong = try place.run(Self.compare + ["--b", "rooms>many.unset.level=none"])
       #expect(
         wrong.errorLines.first

@@ -35,15 +35,19 @@ import Testing
       #expect(run.status == 0)
       #expect(
         Array(run.lines.prefix(10)) == [
-          "Half of the person-days had at most 1 push, nine in ten at most 1, 99 in a hundred at "
-            + "most 1. Busiest minute: 2 pushes, 2024-06-03 04:00 UTC. 0 of 3 people never got one.",
+          "3 pushes to 3 people. Nobody had more than 1 push that day. Busiest minute: 2 pushes, "
+            + "2024-06-03 04:00 UTC.",
           "messages                        2", "conversations                   1",
           "decisions                       5", "pushes                          3    60.0 %",
           "from             2024-06-03T04:00:00Z", "to               2024-06-03T15:30:00Z",
-          "action  reason             scope                      count     share",
-          "push    allowed            default                        2    40.0 %",
-          "none    notMentioned       app                            1    20.0 %",
+          "most pushes to                pushes   days  most from                 share",
+          "u1                                 1      1  g1                      100.0 %",
+          "u2                                 1      1  g1                      100.0 %",
         ])
+      #expect(
+        run.lines.contains(
+          "what the first got: push-fanout replay --settings world.ndjson --messages sorted.ndjson "
+            + "--follow-user u1"))
       #expect(run.lines.contains("means of a day; hours of the day in Asia/Shanghai"))
       let hours = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
       #expect(hours.contains("hour days messages decisions pushes push rate"))
@@ -95,6 +99,40 @@ import Testing
           == "user,days,pushes,neverReachedBy\nu1,1,0,levelNone\nu2,1,1,\nu3,1,1,\n")
       let people = try #require(try result(run.output).people)
       #expect(people.neverReached == 1 && people.pushes.classes == [1, 2, 0, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  @Test func whoGetsMostIsNamed() throws {
+    try withReplay { place in
+      let run = try place.run(
+        Self.replay + ["--top", "1", "--from", "2024-06-03", "--json", "--output", "a.json"])
+      #expect(run.status == 0, "\(run.errors)")
+      let top = try #require(try result(run.output).top)
+      #expect(
+        top.people == [TopPerson(id: "u1", pushes: 1, days: 1, conversation: "g1", share: 1)])
+      #expect(top.senders.map { "\($0.id) \($0.pushes)" } == ["u3 2"])
+      let follow = try #require(top.follow)
+      // The command is one that works.
+      let shown = try place.shell(
+        "\"$0\" \(follow.trimmingPrefix("push-fanout ")) \(top.people[0].id)")
+      #expect(shown.lines.first?.hasPrefix("u1: 2 messages, 1 pushed ") == true, "\(shown.errors)")
+      let page = try place.run("report", "a.json").output
+      #expect(page.contains("The first 1 of 3 people who got one have"))
+      #expect(page.contains("\(follow) u1</code>"))
+      let text = try place.run(Self.replay + ["--top", "2"])
+      let rows = text.lines.map { $0.split(separator: " ").joined(separator: " ") }
+      #expect(rows.contains("u2 1 1 g1 100.0 %") && rows.contains("u3 1 2 2 100.0 %"), "\(rows)")
+      #expect(!rows.contains("u3 1 1 g1 100.0 %"))
+      #expect(text.lines.allSatisfy { $0.count <= 80 || $0.contains(": ") }, "\(text.output)")
+      let plain = try place.run(Self.replay + ["--json"])
+      #expect(try result(plain.output).top == nil)
+      let none = try place.run(Self.replay + ["--per-person", "--top", "0", "--json"])
+      #expect(try result(none.output).top == nil)
+      let input = try place.shell(
+        "cat sorted.ndjson | \"$0\" replay --settings world.ndjson --messages - --top 1 --json")
+      #expect(try result(input.output).top?.follow == nil)
+      let wrong = try place.run(Self.replay + ["--top", "-1"])
+      #expect(wrong.status == 2 && wrong.errors.hasPrefix("Error: --top -1 is negative."))
     }
   }
 

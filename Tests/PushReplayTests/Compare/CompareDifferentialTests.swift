@@ -25,6 +25,8 @@ import Testing
     /// By conversation, of each message those of the side that has more.
     var mostDecisions: [String: Int] = [:]
     var mentionsLost = 0
+    /// By user and conversation.
+    var mentionLosers: [[String]: Int] = [:]
     var everyoneMentionsLost = 0
     var classesLost = LostClasses()
 
@@ -48,7 +50,13 @@ import Testing
         changed += 1
         changes["\(from?.key ?? "-") \(to?.key ?? "-")", default: 0] += 1
         guard isPushA != isPushB else { continue }
-        if isPushB { gained += 1 } else { addLost(classes(Identifier(user))) }
+        if isPushB {
+          gained += 1
+        } else {
+          let classes = classes(Identifier(user))
+          addLost(classes)
+          if classes.contains(.mentionsMe) { mentionLosers[[user, id], default: 0] += 1 }
+        }
         users[user, default: [0, 0]][isPushB ? 0 : 1] += 1
       }
     }
@@ -76,6 +84,15 @@ import Testing
       expect("gained", result.gained, gained)
       expect("lost", result.lost, lost)
       expect("mentions lost", result.mentionsLost, mentionsLost)
+      let losers = (result.users.mentionLosers ?? []).map {
+        ([$0.id, $0.conversation], $0.mentions)
+      }
+      expect("mention losers", Dictionary(uniqueKeysWithValues: losers), mentionLosers)
+      expect(
+        "the order of mention losers", losers.map(\.1), losers.map(\.1).sorted(by: >))
+      expect(
+        "people who lost mentions", result.users.lostMentions ?? 0,
+        Set(mentionLosers.keys.map { $0[0] }).count)
       expect("mentions of everyone lost", result.everyoneMentionsLost, everyoneMentionsLost)
       expect(
         "classes lost", result.classesLost, result.a.rules == "open" ? classesLost : nil)
@@ -116,6 +133,19 @@ import Testing
     var found: [String: Outcome] = [:]
     evaluator.decide(message) { found[settings.id(of: $0).text] = $1.outcome }
     return found
+  }
+
+  /// What a replay of one of the worlds says.
+  private static func localHours(
+    _ settings: FanoutSettings, _ messages: [Message]
+  ) throws -> [Int]? {
+    var options = ReplayOptions()
+    options.countsPeople = true
+    let replayer = try Replayer(try Fanout(settings, threads: 1), options)
+    for message in messages where settings.conversation(message.conversation) != nil {
+      try replayer.add(.message(message))
+    }
+    return replayer.finish().pushesByLocalHour
   }
 
   @Test(arguments: RuleSet.allCases) func itSaysWhatTheReferenceSays(rules: RuleSet) throws {
@@ -160,6 +190,10 @@ import Testing
         ], uniquingKeysWith: +)
       let result = comparer.finish()
       let differences = expected.differences(from: result)
+      #expect(
+        try result.pushesByLocalHour?.a == Self.localHours(a, messages)
+          && result.pushesByLocalHour?.b == Self.localHours(b, messages),
+        "seed \(seed), \(rules.rawValue)")
       #expect(differences == [], "seed \(seed), \(rules.rawValue)")
       #expect(result.changed > 0 && result.messages > 40, "seed \(seed), \(rules.rawValue)")
     }

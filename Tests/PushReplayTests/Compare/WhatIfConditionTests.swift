@@ -59,7 +59,10 @@ import Testing
       ["big u0 none", "big u1 none", "big u2 none", "big u3 none", "big u4 none"],
       ChangeReach(rooms: 1, members: 5)
     ),
-    ("rooms>5.everyone.level=none", [], ChangeReach()),
+    (
+      "rooms>5.everyone.level=none", [],
+      ChangeReach(unmet: "no room has more than 5 members (the largest: 5)")
+    ),
     (
       "rooms<=2.unset.level=none", ["small u0 none", "chat u2 none", "chat u3 none"],
       ChangeReach(rooms: 2, members: 3)
@@ -96,6 +99,41 @@ import Testing
     let kept = Self.before.filter { line in !keys.contains(line.split(separator: " ").dropLast()) }
     #expect(Set(Self.levels(fanout)) == Set(changed + kept))
     #expect(WhatIf(text).mistake == nil && WhatIf(text).path == nil)
+  }
+
+  /// The first condition that nothing meets is named, with the nearest value that there is.
+  @Test(arguments: [
+    ("rooms>500.unset.level=none", "no room has more than 500 members (the largest: 5)"),
+    ("rooms>=1000.unset.level=none", "no room has 1,000 members or more (the largest: 5)"),
+    ("rooms<2.unset.level=none", "no room has fewer than 2 members (the smallest: 2)"),
+    ("rooms<=1.unset.level=none", "no room has 1 member or fewer (the smallest: 2)"),
+    ("rooms=4.unset.level=none", "no room has exactly 4 members (the nearest: 5)"),
+    (
+      "type=private.rooms!=2.unset.level=none",
+      "no room that meets the other conditions has other than 2 members"
+    ),
+    ("type=system.unset.level=none", "no room is of type system (there are: private, group)"),
+    (
+      "room=small.type!=group.unset.level=none",
+      "no room that meets the other conditions is of another type than group (there are: group)"
+    ),
+    ("room!=big,small,chat.unset.level=none", "no room is another than big, small, chat"),
+    ("zone=Europe/*.unset.quietHours=22:00-07:00", "no user is in Europe/* (most are in UTC: 3)"),
+    (
+      "zone!=UTC,Asia/*.unset.quietHours=22:00-07:00",
+      "no user is outside of UTC, Asia/* (most are in UTC: 3)"
+    ),
+    // Everybody has the level, or nobody of the room is of the zone.
+    ("share=100%.everyone.quietHours=none", nil),
+    ("room=small.zone=Asia/*.everyone.level=all", nil),
+  ])
+  func whatNothingMeetsIsNamed(text: String, unmet: String?) throws {
+    for rules in RuleSet.allCases where !text.contains("system") || rules == .rongcloud {
+      let fanout = try Self.world(rules)
+      #expect(try WhatIf(text).apply(to: fanout) == ChangeReach(unmet: unmet), "\(rules.rawValue)")
+    }
+    let few = try WhatIf("share=0.001%.everyone.level=none").apply(to: Self.world(.easemob))
+    #expect(few?.unmet?.hasPrefix("no user is in a share of 0.001 % (the first is from ") == true)
   }
 
   /// R-10: a user's level for the type is one further than the member's, and none is unset.

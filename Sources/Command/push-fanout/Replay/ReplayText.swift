@@ -54,13 +54,12 @@ struct ReplayText {
         "the last \(follow.messages.count.grouped) of \(follow.count.counted("message")); "
           + "--from and --to list others",
       ]
-    } else {
-      lines.append("")
     }
     lines += [
+      "",
       row(
         "at", "message", "conversation", "from", "mentions", ("recipients", "pushes"),
-        ofUser ? "outcome" : "most often")
+        ofUser ? "outcome" : "most often"),
     ]
     for message in follow.messages {
       let outcome = message.outcome.map { outcome in

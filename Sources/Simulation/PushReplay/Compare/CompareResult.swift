@@ -237,10 +237,10 @@ public struct ComparedUsers: Codable, Equatable, Sendable {
   public var gains: [ComparedUsersStep] = []
   /// How many users have each of the largest net losses, the largest first.
   public var losses: [ComparedUsersStep] = []
-  /// How many users lost a push of a message that mentions them by name; nil if nobody counted them.
+  /// How many users lost a push of a message that mentions them by name; nil if nobody did.
   public var lostMentions: Int?
   /// Users and rooms with most such pushes lost, the most first; of equals the first by id. nil if
-  /// nobody counted them.
+  /// nobody lost one.
   public var mentionLosers: [MentionLoser]?
 
   /// No users.

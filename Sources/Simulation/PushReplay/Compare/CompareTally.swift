@@ -184,6 +184,7 @@ struct CompareTally {
   private mutating func addMentions(_ limit: Int, _ id: (UInt32) -> Identifier) {
     var counts: [[UInt32]: Int] = [:]
     for mentions in mentions { mentions.forEach { counts[[$0, $1], default: 0] += $2 } }
+    if counts.isEmpty { return }
     result.users.lostMentions = Set(counts.keys.map { $0[0] }).count
     let pairs = counts.map { (user: $0.key[0], room: $0.key[1], count: $0.value) }
     let names = { (place: Int) in "\(id(pairs[place].user).text)\0\(ids[pairs[place].room].text)" }

@@ -76,7 +76,7 @@ extension ChangeCondition {
   func unmet(
     by rooms: [(id: Identifier, kind: ConversationKind, members: Int)], isFirst: Bool
   ) -> String {
-    let none = isFirst ? "no room" : "no such room"
+    let none = isFirst ? "no room" : "no room that meets the other conditions"
     let sizes = rooms.map(\.members).sorted()
     guard let least = sizes.first, let most = sizes.last else { return "there is no room" }
     switch self {
@@ -109,7 +109,7 @@ extension ChangeCondition {
 
   /// The same of users.
   func unmet(by users: [(id: Identifier, zone: String)], isFirst: Bool) -> String {
-    let none = isFirst ? "no user" : "no such user"
+    let none = isFirst ? "no user" : "no user who meets the other conditions"
     if users.isEmpty { return "there is no user" }
     switch self {
     case .share(let percent):

@@ -20,9 +20,16 @@ extension CompareReport {
         ? "no push changes \(counts)." : "pushes \(change(a, b)) \(counts).")
     let users = result.users
     if let people = result.people {
-      text += " \(Figures.exact(users.fewer)) of \(Figures.exact(people.people)) people get fewer"
-      if users.fewer > 0 { text += ", \(Figures.exact(people.noneAnyMore)) of them none any more" }
-      if users.more > 0 { text += "; \(Figures.exact(users.more)) get more" }
+      let all = Figures.count(people.people, "person", "people")
+      text += " \(Figures.exact(users.fewer)) of \(all) \(users.fewer == 1 ? "gets" : "get") fewer"
+      if users.fewer == 1 {
+        if people.noneAnyMore == 1 { text += ", and none any more" }
+      } else if users.fewer > 0 {
+        text += ", \(Figures.exact(people.noneAnyMore)) of them none any more"
+      }
+      if users.more > 0 {
+        text += "; \(Figures.exact(users.more)) \(users.more == 1 ? "gets" : "get") more"
+      }
     } else {
       text +=
         " \(Figures.count(users.fewer, "person gets", "people get")) fewer, "

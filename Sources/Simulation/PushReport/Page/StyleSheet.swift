@@ -67,8 +67,8 @@ enum StyleSheet {
     .pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px}
     figure,.panel-box{background:var(--panel);border:1px solid var(--line);border-radius:8px;
     margin:0;padding:14px 18px;min-width:0}
-    figure+figure,figure+.pair,figure+.panel-box,.pair+figure,.pair+.panel-box,.panel-box+.panel-box
-    {margin-top:16px}
+    figure+figure,figure+.pair,figure+.panel-box,.pair+figure,.pair+.panel-box,.panel-box+.panel-box,
+    .panel-box+.pair{margin-top:16px}
     .pair>.panel-box,.pair>figure{margin-top:0}
     figcaption{font-weight:600;margin-bottom:8px}
     figure>.words{margin:-4px 0 10px}
@@ -202,7 +202,9 @@ enum StyleSheet {
     section{margin-top:18px}
     figure,.panel-box{padding:8px 10px}
     figure+figure,figure+.pair,figure+.panel-box,.pair+figure,.pair+.panel-box,
-    .panel-box+.panel-box{margin-top:10px}
+    .panel-box+.panel-box,.panel-box+.pair{margin-top:10px}
+    .pair>.panel-box{margin-top:0}
+    footer{margin-top:14px;padding-bottom:0;font-size:8pt;break-before:avoid}
     nav,summary,.contents{display:none}
     .folded summary{display:list-item;list-style:none}
     section,figure,svg,tr,caption,figcaption,ul.legend{break-inside:avoid}

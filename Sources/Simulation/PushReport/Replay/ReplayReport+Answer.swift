@@ -21,8 +21,7 @@ extension ReplayReport {
             ? "No push to \(all)"
             : "\(Figures.pushes(result.pushes)) to \(Figures.exact(reached)) of \(all)")
       if people.personDays > 1 {
-        let isOneDay = result.dayCount(ofHours: result.hours.at) == 1
-        parts.append(spread(people.pushes, isOneDay: isOneDay))
+        parts.append(spread(people.pushes, isOneDay: isOneDay(result)))
       }
     } else {
       parts.append(
@@ -51,6 +50,11 @@ extension ReplayReport {
       parts.append(text)
     }
     return parts.joined(separator: ". ") + "."
+  }
+
+  /// Whether all messages are of one day, so that person-days are people.
+  static func isOneDay(_ result: ReplayResult) -> Bool {
+    result.dayCount(ofHours: result.hours.at) == 1
   }
 
   /// `Half of the people had none that day, one in ten more than 76, one in a hundred more than 788`:

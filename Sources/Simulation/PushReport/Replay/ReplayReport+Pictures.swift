@@ -109,11 +109,15 @@ extension ReplayReport {
     let chart = GroupedBars(
       rows: Array(PeopleFigures.names.prefix(used)), series: series,
       label: PeopleFigures.words("Person-days by pushes", people.pushes))
+    let isOneDay = Self.isOneDay(result)
+    let count = Figures.count(people.people, "person", "people")
     return ChartFigure(
-      title: "Who: person-days by the pushes of the day", draw: chart.draw,
-      words: "\(Figures.count(people.people, "person", "people")), "
-        + "\(Figures.short(people.personDays)) days of \(result.timeZone) on which a message was "
-        + "for them.",
+      title: "Who: \(isOneDay ? "people" : "person-days") by the pushes of the day",
+      draw: chart.draw,
+      words: isOneDay
+        ? "\(count) who were a recipient of a message."
+        : "\(count), \(Figures.short(people.personDays)) days of \(result.timeZone) on which a "
+          + "message was for them.",
       table: PeopleFigures.table([("", people.pushes)], of: people.personDays))
   }
 }
