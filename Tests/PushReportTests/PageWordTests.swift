@@ -77,7 +77,7 @@ import Testing
     let html = try CompareReport(result, price: PushPrice("$2")).html
     #expect(html.contains("<p class=\"second\">\(words.replacing("\"", with: "&quot;"))</p>"))
     #expect(html.contains("At $2.00 a million pushes that is $1.80 \u{2192} $0.018 a month.</p>"))
-    #expect(html.contains("of the recipient&#39;s day come 100\u{A0}% of the pushes in A, 0"))
+    #expect(html.contains("of the recipient&#39;s day come 100.0\u{A0}% of the pushes in A, 0.0"))
     result.mentionsLost = 9
     #expect(CompareReport.mentions(result)?.hasSuffix("=u,2\" 1 in Tea, \u{2026}") == true)
     #expect(CompareReport.mentions(SampleComparison.make(hours: 3)) == nil)

@@ -35,10 +35,11 @@ def command(*arguments, cwd=None):
 
 
 def without_costs(result):
-    """A result but for what differs between runs, and for the command that explains a message."""
+    """A result but for what differs between runs, and for commands that show more."""
     result = json.loads(result)
     result.pop("cost", None)
     result.get("follow", {}).pop("explain", None)
+    result.get("top", {}).pop("follow", None)
     for peak in result.get("peaks", []):
         peak.pop("decidingSeconds", None)
     return result
@@ -63,6 +64,7 @@ REPLAYS = {
         ["--from", "2016-03-03T12:00", "--to", "1457046000000", "--zone", "Europe/Berlin",
          "--conversation", "c317", "c2", "--user", "u3"],
     ),
+    "top": ({"top": 3}, ["--top", "3"]),
     "followed": (
         {"follow_user": "u3", "follow_conversation": "c317"},
         ["--follow-user", "u3", "--follow-conversation", "c317"],

@@ -102,7 +102,7 @@ extension ChangeCondition {
         + "(there are: \(known.map(\.rawValue).joined(separator: ", ")))"
     case .rooms(let ids, let isOneOf):
       let names = ids.map(\.text).joined(separator: ", ")
-      return "\(none) is \(isOneOf ? "" : "another than ")\(names)"
+      return isOneOf ? "\(none) is \(names)" : "there is no other room than \(names)"
     case .share, .zones: return none
     }
   }
