@@ -231,6 +231,8 @@ class ReplayResult(Result):
         "hold.hours": _HELD,
         "hold.minutes": _HELD,
         "people.neverReasons": ("reason", "people"),
+        "top.people": ("id", "pushes", "days", "conversation", "share"),
+        "top.senders": ("id", "messages", "decisions", "pushes"),
     }
 
     def _counts(self) -> str:
@@ -260,6 +262,7 @@ class CompareResult(Result):
         ),
         "users.gainers": ("id", "gained", "lost"),
         "users.losers": ("id", "gained", "lost"),
+        "users.mentionLosers": ("id", "conversation", "mentions"),
     }  # fmt: skip
 
     def _counts(self) -> str:

@@ -45,7 +45,7 @@ public struct CompareResult: Codable, Equatable, Sendable {
   /// 168 rows, by weekday and hour of the day in ``timeZone``.
   public var week: [ComparedWeekHour] = []
   /// Pushes by the hour of the recipient's own day, as ``ReplayResult/pushesByLocalHour``, on both
-  /// sides; nil if nobody counted them.
+  /// sides; nil for changes that leave quiet hours alone.
   public var pushesByLocalHour: ComparedHours?
   /// Every conversation that got a message, the one with most pushes gained or lost first.
   public var conversationTable: [ComparedConversation] = []

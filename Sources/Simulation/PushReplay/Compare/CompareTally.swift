@@ -20,15 +20,18 @@ struct CompareTally {
   private var users: [(gained: Int32, lost: Int32)] = []
   /// Of each thread.
   private var mentions: [UserRoomCounts] = []
-  private var localHours = ComparedHours()
+  /// nil if they are not counted.
+  private var localHours: ComparedHours?
   private(set) var people: PeopleTally
   var clock: WeekClock { hours }
 
   private var limits: (a: RateLimitTally, b: RateLimitTally)?
 
   init(
-    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?, threads: Int
+    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?,
+    countsLocalHours: Bool, threads: Int
   ) throws(FanoutError) {
+    localHours = countsLocalHours ? ComparedHours() : nil
     limits = rateLimit.map { (RateLimitTally(perSecond: $0), RateLimitTally(perSecond: $0)) }
     people = PeopleTally(hasTwoSides: true, threads: threads)
     hours = try WeekClock(timeZone)
@@ -108,9 +111,10 @@ struct CompareTally {
     for bit in byClass.indices { lostByClass[bit] += byClass[bit] }
     people.add(worker.people.finish())
     mentions.append(worker.mentionsLost)
+    let hours = worker.localHours
     for hour in 0..<24 {
-      localHours.a[hour] += worker.localHours.both[hour] + worker.localHours.a[hour]
-      localHours.b[hour] += worker.localHours.both[hour] + worker.localHours.b[hour]
+      localHours?.a[hour] += hours.both[hour] + hours.a[hour]
+      localHours?.b[hour] += hours.both[hour] + hours.b[hour]
     }
     let moved = worker.people.moved
     if moved.count > users.count {

@@ -65,11 +65,12 @@ public final class Comparer {
     self.a = a
     self.b = b
     self.options = options
+    let countsLocalHours = (labels.a + labels.b).contains { WhatIf($0).mayChangeQuietHours }
     tally = try CompareTally(
       ComparedSide(name: options.names.a, what: labels.a, rules: a.app.rules.rawValue),
       ComparedSide(name: options.names.b, what: labels.b, rules: b.app.rules.rawValue),
       timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit,
-      threads: a.threads)
+      countsLocalHours: countsLocalHours, threads: a.threads)
     let (numbers, clock) = (ComparedUserNumbers(a, isAlike: touched.isAlike), tally.clock)
     self.numbers = numbers
     batch = ComparedBatch(workers: a.threads)
@@ -79,7 +80,8 @@ public final class Comparer {
       makeWorker: {
         defer { thread += 1 }
         return ComparingWorker(
-          numbers, clock, (a.currentVersion, b.currentVersion), touched, thread: thread)
+          numbers, clock, (a.currentVersion, b.currentVersion), touched,
+          countsLocalHours: countsLocalHours, thread: thread)
       }
     ) { part, worker in worker.compare(part) }
     start = options.nanoseconds?() ?? 0

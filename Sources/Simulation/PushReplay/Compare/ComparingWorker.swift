@@ -70,7 +70,8 @@ struct ComparingWorker {
   /// Lost pushes of messages that mention the user by name, by the users' numbers and the rooms'
   /// indices in the tally.
   private(set) var mentionsLost = UserRoomCounts()
-  /// Pushes by the hour of the recipient's own day: of messages that are the same in both worlds, and
+  private let countsLocalHours: Bool
+  /// Pushes by the hour of the recipient's own day, if they are counted: of messages that are the same in both worlds, and
   /// of the others in A and in B.
   private(set) var localHours = (
     both: [Int](repeating: 0, count: 24), a: [Int](repeating: 0, count: 24),
@@ -80,11 +81,15 @@ struct ComparingWorker {
   /// - Parameters:
   ///   - versions: the settings at the beginning.
   ///   - touched: where they may differ.
+  ///   - countsLocalHours: whether to count pushes by the recipient's clock, which takes a quarter of
+  ///     the time of everything else.
   ///   - thread: the number of the thread, from 0.
   init(
     _ numbers: ComparedUserNumbers, _ clock: WeekClock,
-    _ versions: (a: FanoutVersion, b: FanoutVersion), _ touched: TouchedRooms, thread: Int
+    _ versions: (a: FanoutVersion, b: FanoutVersion), _ touched: TouchedRooms,
+    countsLocalHours: Bool, thread: Int
   ) {
+    self.countsLocalHours = countsLocalHours
     timelines = (FanoutTimeline(versions.a), FanoutTimeline(versions.b))
     timelines.a.keepsLargeConversations = true
     timelines.b.keepsLargeConversations = true
@@ -135,7 +140,7 @@ struct ComparingWorker {
     guard touched.contains(messageOf: a) else {
       (compared.b, compared.pushesB) = Self.add(counts, to: &totalsOfB)
       if compared.a > 0 { people.add(at: at, room, a) }
-      a.addPushes(byLocalHour: &localHours.both)
+      if countsLocalHours { a.addPushes(byLocalHour: &localHours.both) }
       return compared
     }
     (compared.b, compared.pushesB) = Self.add(b.counts(message.b), to: &totalsOfB)
@@ -152,8 +157,10 @@ struct ComparingWorker {
         ) { entries.add($0, $1, $2, $3) }
       }
     }
-    a.addPushes(byLocalHour: &localHours.a)
-    b.addPushes(byLocalHour: &localHours.b)
+    if countsLocalHours {
+      a.addPushes(byLocalHour: &localHours.a)
+      b.addPushes(byLocalHour: &localHours.b)
+    }
     for rank in differences.mentionsLost {
       let user = members?.users[rank] ?? a.decidedMember(at: rank).rawValue
       mentionsLost.add(user, UInt32(room), 1)

@@ -67,6 +67,16 @@ public struct WhatIf: Sendable {
     }
   }
 
+  /// Whether it changes quiet hours, or may do so.
+  var mayChangeQuietHours: Bool {
+    switch change {
+    case .file: true
+    case .app(let field, _): field == "timeZone"
+    case .option: false
+    case .users(let field, _, _, _): field == "quietHours"
+    }
+  }
+
   /// The file that is read for it; nil when none is.
   public var path: String? {
     guard case .file(let path) = change else { return nil }

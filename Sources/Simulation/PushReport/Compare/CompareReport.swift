@@ -61,7 +61,8 @@ public struct CompareReport {
 
   private var foot: String {
     "<p>A <em>decision</em> is one recipient of one message. "
-      + "\(Figures.exact(result.changed)) of them <em>differ</em>: their action, reason or scope. "
+      + "\(Figures.exact(result.changed)) of them "
+      + "<em>\(result.changed == 1 ? "differs" : "differ")</em>: their action, reason or scope. "
       + "A push is <em>gained</em> when it is in B only (\(Figures.exact(result.gained))), "
       + "<em>lost</em> when it is in A only (\(Figures.exact(result.lost))). "
       + byClass + "Made by push-fanout "
