@@ -136,7 +136,7 @@ extension CompareReport {
     }
     let chart = StackedColumns(
       names: ReplayReport.hourNames, titles: (0..<24).map(ReplayReport.hourText), series: series,
-      arrangement: .beside, label: "\(title), in A and in B, on one scale.",
+      arrangement: .beside, label: "Pushes in A and in B by hour of the day, on one scale.",
       isFull: !isWeek)
     return ChartFigure(
       title: title, draw: chart.draw, legend: legend, words: words, table: table)
