@@ -17,6 +17,9 @@ struct Check: ParsableCommand {
 
         push-fanout check app.ndjson users.csv members.csv messages.csv
 
+        push-fanout check members.csv export.csv --delimiter ';' \\
+          --columns at=Timestamp,'ignore=*' --zone Europe/Berlin
+
       Of users.csv and members.csv without all columns it says what their rows leave or remove.
 
       Warnings are about what is allowed and probably a mistake: instants before 2000 or more than \
@@ -26,8 +29,12 @@ struct Check: ParsableCommand {
       Exit status 0 when nothing is wrong, 1 when something is, with --strict also for a warning.
       """)
 
-  @Argument(help: ArgumentHelp("Files to check.", valueName: "file"))
-  var files: [InputPath]
+  @Argument(
+    help: ArgumentHelp(
+      "Files to check; with csv: in front one is CSV whatever its name.", valueName: "file"))
+  var files: [MessagesPath]
+
+  @OptionGroup var form: MessageFormOptions
 
   @Flag(help: "Exit with status 1 for warnings too.")
   var strict = false
@@ -41,15 +48,18 @@ struct Check: ParsableCommand {
   @OptionGroup var habits: QuietOption
 
   func validate() throws {
-    if files.contains(where: { $0.path == "-" }) {
+    if files.contains(where: { FileKind.file(named: $0.name) == "-" }) {
       throw ValidationError(
         "check needs files, which it reads more than once; - is standard input.")
     }
+    _ = try form.options(files)
   }
 
   func run() throws {
     let bar = ProgressBar("checking")
-    let checker = FileChecker(files.map(\.path), now: try Clock.now) { bar.update($0) }
+    let checker = FileChecker(
+      files.map(\.name), try form.options(files), now: try Clock.now
+    ) { bar.update($0) }
     bar.finish()
     let lines =
       json

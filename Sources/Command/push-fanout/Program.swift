@@ -15,10 +15,16 @@ struct UnknownCommand: Error, CustomStringConvertible {
   let parent: String
   private let word: String
   private let nearest: String?
+  /// Words for what another command does beside.
+  private static let others = [
+    (parent: " store", words: ["create", "init", "make", "new"], says: "store import makes one")
+  ]
 
   var description: String {
     let shown = "\(parent) \(word)".dropFirst()
-    let advice = nearest.map { "; did you mean\(parent) \($0)?" } ?? ""
+    let other = Self.others.first { $0.parent == parent && $0.words.contains(word) }
+    let advice =
+      other.map { "; \($0.says)" } ?? nearest.map { "; did you mean\(parent) \($0)?" } ?? ""
     return "there is no command \(shown)\(advice)"
   }
 
@@ -138,7 +144,9 @@ struct Program: ParsableCommand {
       let values = message[list.upperBound...].components(separatedBy: "\n  - ")
       message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
     }
+    if let levels = levels(message) { message += ". \(levels)." }
     if let nearest = nearestValue(message) { message += " Did you mean '\(nearest)'?" }
+    if let store = unnamedStore(message) { message += ". Did you mean '--store \(store)'?" }
     if let mistyped = mistypedOption(message, fullMessage(for: error)) { message = mistyped }
     let help = fullMessage(for: error).split(separator: "\n").last
     return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
@@ -160,15 +168,46 @@ struct Program: ParsableCommand {
     return nil
   }
 
+  /// The file that a command of stores was given without the option.
+  private static func unnamedStore(_ message: String) -> String? {
+    let arguments = CommandLine.arguments
+    guard message == "Missing expected argument '--store <file>'", arguments.count > 3,
+      arguments[1] == "store", !arguments[3].hasPrefix("-")
+    else { return nil }
+    return arguments[3]
+  }
+
   /// The value that was most likely meant by one that is none of an option's.
   private static func nearestValue(_ message: String) -> String? {
-    guard let value = message.firstMatch(of: /The value '(.*)' is invalid for '.*?(<level>)?'/)
-    else { return nil }
+    guard let value = message.firstMatch(of: invalidValue) else { return nil }
     let list = message.firstMatch(of: /Please provide (?:one of )?(.*)\.$/)?.output.1
     let values =
       list.map { $0.split(whereSeparator: { ", '".contains($0) }).map(String.init) }
-      ?? (value.output.2 == nil ? [] : NotificationLevel.ofVendors.map(\.name))
-    return EditDistance.nearest(to: String(value.output.1), in: values.filter { $0 != "or" })
+      ?? (value.output.2 == nil ? [] : levelNames + MessageClasses.all.names)
+    // Of a list of classes each.
+    let parts = value.output.1.split(separator: ",", omittingEmptySubsequences: false)
+    let nearest = parts.map { part in
+      EditDistance.nearest(to: String(part), in: values.filter { $0 != "or" })
+    }
+    return nearest.contains(nil) ? nil : nearest.compactMap { $0 }.joined(separator: ",")
+  }
+
+  /// What may be typed for a level or for classes; nil for another option.
+  private static func levels(_ message: String) -> String? {
+    guard let option = message.firstMatch(of: invalidValue)?.output.2 else { return nil }
+    let names = option == "level" ? levelNames : RuleSet.open.levelNames
+    return "\(option == "level" ? "Levels" : "They") are \(names.joined(separator: ", ")), or "
+      + "classes with commas between: \(MessageClasses.all.names.joined(separator: ", "))"
+  }
+
+  private static let levelNames =
+    NotificationLevel.ofVendors.map(\.name)
+    + RuleSet.open.levelNames.filter { name in
+      !NotificationLevel.ofVendors.contains { $0.name == name }
+    }
+
+  private static var invalidValue: Regex<(Substring, Substring, Substring?)> {
+    /The value '(.*)' is invalid for '.*?(?:<(level|classes)>)?'/
   }
 
   /// Ends with exit status 2, saying why.

@@ -18,6 +18,7 @@ public struct FileChecker {
   /// What is allowed and probably a mistake, of messages, presence, changes and settings.
   public var warnings: [FileWarning] { finder.found }
   private var finder: WarningFinder
+  private let options: MessageOptions
   /// What rows of files do to records that exist, of files that lack columns.
   public private(set) var notes: [String] = []
   /// The number of records in all files.
@@ -33,13 +34,18 @@ public struct FileChecker {
   /// first, whatever the order, as messages are judged by their rules.
   ///
   /// - Parameters:
+  ///   - paths: the names of the files; with `csv:` in front one is CSV whatever its name.
+  ///   - options: how CSV of messages is written. A file whose columns are those of settings or
+  ///     presence is read as such.
   ///   - now: from when on an instant may be too far ahead; nil for none to be.
   ///   - progress: called now and then with the share of the file at hand that has been read, 0...1;
   ///     not called when it is not known.
   /// - Complexity: O(bytes); the settings are in memory.
   public init(
-    _ paths: [String], now: Instant? = nil, progress: @escaping (Double) -> Void = { _ in }
+    _ paths: [String], _ options: MessageOptions = MessageOptions(), now: Instant? = nil,
+    progress: @escaping (Double) -> Void = { _ in }
   ) {
+    self.options = options
     finder = WarningFinder(now)
     for path in paths { sort(path) }
     // Beside settings it is a night without traffic.
@@ -74,7 +80,11 @@ public struct FileChecker {
     for (paths, isUsers) in [(world.users, true), (world.members, false)] {
       let all = isUsers ? UserColumns.names : MemberColumns.names
       for path in paths {
-        guard let header = try? CSVTable.header(of: path) else { continue }
+        // Where the header is wrong, the rows are not read.
+        guard let header = try? CSVTable.header(of: path),
+          (try? (isUsers ? UserColumns.layout : MemberColumns.layout).cellIndices(in: header))
+            != nil
+        else { continue }
         let columns = CSVColumns(
           count: header.count, all.map { header.firstIndex(of: $0) ?? -1 })
         let fields = isUsers ? UserColumns.fields(columns) : MemberColumns.fields(columns)
@@ -88,7 +98,8 @@ public struct FileChecker {
     }
   }
 
-  private mutating func sort(_ path: String) {
+  private mutating func sort(_ name: String) {
+    let path = FileKind.file(named: name)
     do throws(FileProblem) {
       // The kind of a file is detected before it is read.
       try FileProblem.checkCanBeReadAgain(path)
@@ -97,20 +108,13 @@ public struct FileChecker {
       return
     }
     do throws(FileProblem.Problem) {
-      switch FileKind.named(path) {
+      switch name == path ? FileKind.named(path) : .csv {
       case .csv:
-        let header = try CSVTable.header(of: path)
-        if header.contains("at") {
-          messages.append(path)
-        } else if header.contains("online") {
-          presence.append(path)
-        } else if header.contains("user") {
-          world.members.append(path)
-        } else if header.contains(where: UserColumns.names.contains) {
-          world.users.append(path)
-        } else {
-          // Most likely an export, of which messages can be read by its own names.
-          messages.append(path)
+        switch try CSVContents(of: path, options) {
+        case .messages: messages.append(name)
+        case .presence: presence.append(path)
+        case .members: world.members.append(path)
+        case .users: world.users.append(path)
         }
       case .ndjson:
         switch try JSONLines.contents(of: path) {
@@ -119,6 +123,8 @@ public struct FileChecker {
         case .changes: changes.append(path)
         case .heartbeats: presence.append(path)
         case .settings: world.settings.append(path)
+        case .unknown(let record):
+          problems.append(FileProblem(file: path, line: 1, problem: .noRecord(record)))
         }
       case nil:
         throw FilePath.has(path, extension: ".parquet") ? .isParquet : .unknownFileKind
@@ -233,16 +239,16 @@ public struct FileChecker {
   }
 
   private mutating func checkMessages(
-    _ path: String, _ settings: FanoutSettings, _ progress: (Double) -> Void
+    _ name: String, _ settings: FanoutSettings, _ progress: (Double) -> Void
   ) {
     let reader: MessageReader
     do throws(FileProblem) {
-      reader = try MessageReader(path: path, rules: settings.app.rules)
+      reader = try MessageReader(path: name, rules: settings.app.rules, options)
     } catch {
       problems.append(error)
       return
     }
-    var warnings = MessageWarnings(path, world.count > 0 ? settings : nil)
+    var warnings = MessageWarnings(reader.path, world.count > 0 ? settings : nil)
     while true {
       do throws(FileProblem) {
         guard let message = try reader.nextWithContent()?.message else { break }
@@ -255,44 +261,5 @@ public struct FileChecker {
     }
     warnings.finish(changed, &finder)
     recordCount += reader.recordCount
-  }
-}
-
-extension CSVTable {
-  /// The names in a file's header, whatever they are.
-  static func header(of path: String) throws(FileProblem.Problem) -> [String] {
-    let table = try CSVTable(.path(path), nil)
-    return table.header
-  }
-}
-
-extension JSONLines {
-  fileprivate enum Contents {
-    case settings, messages, templates, changes, heartbeats
-  }
-
-  /// What a file holds by its first record that can be read: a message is one without a kind, in a
-  /// conversation or at an instant; a change has both, a kind and an instant.
-  fileprivate static func contents(of path: String) throws(FileProblem.Problem) -> Contents {
-    let lines = try JSONLines(path: path)
-    var isEmpty = true
-    while true {
-      do throws(FileProblem.Problem) {
-        guard let line = try lines.next() else { break }
-        isEmpty = false
-        if let kind = line.fields.first(where: { "kind" ~= $0.key })?.value {
-          if "template" ~= kind { return .templates }
-          return line.fields.contains { "at" ~= $0.key } ? .changes : .settings
-        }
-        let keys = line.fields.map(\.key.text)
-        if keys.contains("device") { return .heartbeats }
-        return keys.contains("at") || keys.contains("conversation") ? .messages : .settings
-      } catch {
-        isEmpty = false
-        if !error.isOfOneLine { return .settings }
-      }
-    }
-    if isEmpty { throw .isEmpty }
-    return .settings
   }
 }

@@ -73,7 +73,9 @@ public struct JSONObject: Sendable {
     return try unsafe padded.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in
       let text = unsafe UnsafeRawBufferPointer(
         UnsafeBufferPointer(rebasing: bytes[..<text.count]))
-      guard let value = try unsafe parser.parse(text, isFirst: true) else { throw .isEmpty }
+      guard let value = try unsafe parser.parse(text, isFirst: true, isFile: false) else {
+        throw .isEmpty
+      }
       return try read(value, parser)
     }
   }

@@ -83,6 +83,21 @@ struct Workplace {
       ["-c", script, Self.program.path], executable: URL(filePath: "/bin/sh"))
   }
 
+  /// A script in which `$0` is the program, its status, and its first line on standard error.
+  typealias Case = (script: String, status: Int32, message: String)
+
+  /// Expects of each script its status, its first line on standard error, and no output.
+  func expect(_ cases: [Case]) throws {
+    var wrong: [String] = []
+    for (script, status, message) in cases {
+      let run = try shell("\"$0\" \(script)")
+      if run.status != status || run.errorLines.first != message || run.output != "" {
+        wrong.append("\(script): \(run.status) \(run.errors)\(run.output)")
+      }
+    }
+    #expect(wrong == [])
+  }
+
   private func wait(for process: Process) throws {
     guard waits(for: { !process.isRunning }) else {
       process.terminate()

@@ -6,13 +6,18 @@ import Testing
 /// Goal: what is mistyped is answered with what was most likely meant, and the same kind of mistake
 /// ends with the same status: 2 for wrong usage, 1 for what is in files.
 @Suite struct MistakeTests {
-  /// A script in which `$0` is the program, its status, and its first line on standard error.
-  private typealias Case = (script: String, status: Int32, message: String)
+  private typealias Case = Workplace.Case
 
   private static let messages = "--settings world.ndjson --messages messages.ndjson"
-  private static let columns =
+  static let columns =
     "id, conversation, channel, sender, at, sentAt, mentions, mentionsAll, isMentioned, force, "
     + "silent, body, pushContent, persisted, backlog, reply, replyTo"
+
+  private static let classes =
+    "plain, me, everyone, role, thread, private, reply, keyword, sender"
+  private static let levels =
+    "Levels are default, all, mention, mentionUsers, mentionAll, none, mentions, direct, or classes "
+    + "with commas between: \(classes)."
 
   private static let commands: [Case] = [
     ("evalute --users u.csv", 2, "Error: there is no command evalute; did you mean evaluate?"),
@@ -30,7 +35,22 @@ import Testing
     ("evaluate \(messages) --usr u1", 2, "Error: Unknown option '--usr'. Did you mean '--user'?"),
     (
       "settings set --store s --user u1 --level mentio", 2,
-      "Error: The value 'mentio' is invalid for '--level <level>' Did you mean 'mention'?"
+      "Error: The value 'mentio' is invalid for '--level <level>'. \(levels) Did you mean 'mention'?"
+    ),
+    (
+      "settings set --store s --user u1 --level plain,mee", 2,
+      "Error: The value 'plain,mee' is invalid for '--level <level>'. \(levels) Did you mean "
+        + "'plain,me'?"
+    ),
+    (
+      "settings quiet add 1:0-2:0 --store s --user u1 --allow loud", 2,
+      "Error: The value 'loud' is invalid for '--allow <classes>'. They are all, mentions, direct, "
+        + "none, or classes with commas between: \(classes)."
+    ),
+    ("store create s", 2, "Error: there is no command store create; store import makes one"),
+    (
+      "store check s", 2,
+      "Error: Missing expected argument '--store <file>'. Did you mean '--store s'?"
     ),
     (
       "evaluate \(messages) --format ndjsn", 2,
@@ -91,7 +111,7 @@ import Testing
       "a level under rongcloud is one of default, all, mention, mentionUsers, mentionAll, none"
     let open =
       "a level under open is one of all, mentions, direct, none, default, or of classes with commas "
-      + "between: plain, me, everyone, role, thread, private, reply, keyword, sender"
+      + "between: \(classes)"
     return [
       (
         "'room>500.unset.level=none'",
@@ -158,7 +178,7 @@ import Testing
       let room = "push-fanout: there is no conversation \"taem\"; did you mean \"team\"?"
       for source in ["--settings world.ndjson", "--store s"] {
         let messages = "\(source) --messages messages.ndjson"
-        try expect(
+        try place.expect(
           [
             ("explain \(messages) --message m1 --user anne", 1, user),
             ("render \(messages) --user anne", 1, user),
@@ -179,22 +199,24 @@ import Testing
               "messages.ndjson:1: there is no conversation \"taem\" in the settings; did you mean "
                 + "\"team\"?"
             ),
-          ], in: place)
+          ])
       }
-      try expect(
+      try place.expect(
         [
           ("settings get --store s --user anne", 1, user),
           ("settings get --store s --user ann --conversation taem", 1, room),
           ("settings remove user --store s --user anne", 1, user),
           ("store erase --store s --user anne", 1, user),
-        ], in: place)
+        ])
       let explained = try place.shell(
         "\"$0\" explain --settings world.ndjson --messages messages.ndjson --message m1 --user ann")
       #expect(explained.errors == room + "\n")
     }
   }
 
-  @Test func arguments() throws { try expect(Self.commands + Self.changes) }
+  @Test func arguments() throws {
+    try withWorkplace { try $0.expect(Self.commands + Self.changes) }
+  }
 
   /// The same as with `>` and `<`, which a shell takes for itself.
   @Test func changesNeedNoQuotes() throws {
@@ -213,133 +235,24 @@ import Testing
     }
   }
 
-  // MARK: Files
-
-  /// The lines of a file of settings, and what is wrong with the first.
-  private static let fields: [(line: String, message: String)] = [
-    (
-      #"{"kind":"app","timezone":"UTC"}"#, #"unknown field "timezone"; did you mean "timeZone"?"#
-    ),
-    (
-      #"{"kind":"user","id":"u1","quiet_hours":{}}"#,
-      #"unknown field "quiet_hours"; did you mean "quietHours"?"#
-    ),
-    (
-      #"{"kind":"user","id":"u1","quietHours":{"begin":"1"}}"#,
-      #"unknown field "quietHours.begin""#
-    ),
-    (
-      #"{"kind":"user","id":"u1","devices":[{"ID":"p"}]}"#,
-      #"unknown field "devices.ID"; did you mean "devices.id"?"#
-    ),
-    (
-      #"{"kind":"app","options":{"mentionBypassDnd":true}}"#,
-      #"unknown field "options.mentionBypassDnd"; did you mean "options.mentionBypassesDnd"?"#
-    ),
-    (
-      #"{"kind":"user","id":"u1","level":"mentions"}"#,
-      #""level" cannot be "mentions"; did you mean mention? It is one of default, all, mention, none"#
-    ),
-    (
-      #"{"kind":"user","id":"u1","display":{"nmae":"x"}}"#,
-      #"unknown field "display.nmae"; did you mean "display.name"?"#
-    ),
-  ]
-
-  @Test func fieldsOfSettings() throws {
+  /// What only some rules have is known when the settings are read.
+  @Test func levelsOfOtherRules() throws {
     try withWorkplace { place in
-      for (line, message) in Self.fields {
-        try place.write([line], as: "s.ndjson")
-        let run = try place.run("check", "s.ndjson")
-        #expect(run.lines == ["s.ndjson:1: \(message)"], "\(line)")
-        #expect(run.status == 1)
-      }
+      try place.write(["{\"kind\":\"app\",\"rules\":\"open\"}"], as: "open.ndjson")
+      let open = "compare --settings open.ndjson --messages messages.ndjson --b"
+      try place.expect([
+        (
+          "\(open) unset.level=mention", 1,
+          "push-fanout: unset.level=mention: a level under open is one of all, mentions, direct, "
+            + "none, default, or of classes with commas between: \(Self.classes); did you mean "
+            + "mentions?"
+        ),
+        (
+          "compare \(Self.messages) --b unset.level=mentions", 1,
+          "push-fanout: unset.level=mentions: a level under easemob is one of default, all, mention, "
+            + "none; did you mean mention?"
+        ),
+      ])
     }
-  }
-
-  @Test func filesOfMessages() throws {
-    let known = "messages have \(Self.columns)"
-    let names = "Message ID;Group ID;From;Timestamp;Mentioned"
-    let start = "evaluate --settings world.ndjson --format counts --messages"
-    let notNDJSON = "the line is not JSON; by its name it is read as NDJSON, for CSV write csv:"
-    try withWorkplace { place in
-      try place.shell(
-        #"""
-        printf 'ID,conversation,at\n1,g1,5\n' >id.csv
-        printf 'msg_id,conversation,at\n1,g1,5\n' >msg.csv
-        printf 'conversation,at,sender,note\ng1,5,u1,x\n' >note.csv
-        printf 'sent_at,chat,created_at,from_id,Text,type\n' >chat.csv
-        printf 'sent_at,room,author\n' >room.csv
-        printf 'id\tconversation\tat\n1\tg1\t5\n' >tabs.csv
-        printf '\#(names)\n1;g1;u1;2024-06-03 23:30:00;u2\n' >export.csv
-        printf '\#(names)\n' | tr ';' ',' >commas.csv
-        """#)
-      try expect(
-        [
-          (
-            "\(start) id.csv", 1,
-            "id.csv:1: unknown column \"ID\"; did you mean \"id\"? M\(known.dropFirst()); read it with "
-              + "--columns id=ID"
-          ),
-          (
-            "\(start) msg.csv", 1,
-            "msg.csv:1: unknown column \"msg_id\"; did you mean \"id\"? M\(known.dropFirst()); read it with "
-              + "--columns id=msg_id"
-          ),
-          (
-            "\(start) chat.csv", 1,
-            "chat.csv:1: unknown columns \"sent_at\", \"chat\", \"created_at\", \"from_id\", "
-              + "\"Text\", \"type\"; \(known); read it with --columns sentAt=sent_at,"
-              + "conversation=chat,at=created_at,sender=from_id,body=type; ignore=NAME leaves one out"
-          ),
-          (
-            "\(start) room.csv", 1,
-            "room.csv:1: unknown columns \"sent_at\", \"room\", \"author\"; \(known); read it with "
-              + "--columns at=sent_at,conversation=room,sender=author"
-          ),
-          (
-            "\(start) note.csv", 1,
-            "note.csv:1: unknown column \"note\"; \(known); read it with --columns "
-              + "COLUMN=note; ignore=NAME leaves one out"
-          ),
-          (
-            "\(start) tabs.csv", 1,
-            "tabs.csv:1: the header is separated by tabs, columns by commas; read it with "
-              + "--delimiter tab"
-          ),
-          (
-            "\(start) export.csv", 1,
-            "export.csv:1: the header is separated by semicolons, columns by commas; \(known); read "
-              + "it with --delimiter ';' --columns id='Message ID',conversation='Group ID',"
-              + "sender=From,at=Timestamp,mentions=Mentioned"
-          ),
-          (
-            "\(start) commas.csv", 1,
-            "commas.csv:1: unknown columns \"Message ID\", \"Group ID\", \"From\", \"Timestamp\", "
-              + "\"Mentioned\"; \(known); read it with --columns "
-              + "id='Message ID',conversation='Group ID',sender=From,at=Timestamp,mentions=Mentioned"
-          ),
-          (
-            "\(start) export.csv --delimiter ';' --columns 'at=Timestmp,conversation=Group ID'", 1,
-            "export.csv:1: there is no column \"Timestmp\", which --columns names; did you mean "
-              + "\"Timestamp\"? The file has \"Message ID\", \"Group ID\", \"From\", "
-              + "\"Timestamp\", \"Mentioned\""
-          ),
-          ("\(start) - <tabs.csv", 1, "-:1: \(notNDJSON)-"),
-          ("\(start) /dev/stdin <tabs.csv", 1, "/dev/stdin:1: \(notNDJSON)/dev/stdin"),
-        ], in: place)
-    }
-  }
-
-  private func expect(_ cases: [Case], in place: Workplace? = nil) throws {
-    guard let place else { return try withWorkplace { try expect(cases, in: $0) } }
-    var wrong: [String] = []
-    for (script, status, message) in cases {
-      let run = try place.shell("\"$0\" \(script)")
-      if run.status != status || run.errorLines.first != message || run.output != "" {
-        wrong.append("\(script): \(run.status) \(run.errors)\(run.output)")
-      }
-    }
-    #expect(wrong == [])
   }
 }

@@ -116,7 +116,8 @@ import Testing
     for end in ends {
       for size in [1, 10, 1 << 20] {
         let found = Outcome(text + end + Array("\ng,v".utf8), threads: 2, pieceSize: size)
-        #expect(found.problems == ["m.csv:4: the line is not UTF-8"])
+        #expect(
+          found.problems.map { $0.prefix { $0 != ";" } } == ["m.csv:4: the line is not UTF-8"])
         #expect(found.members == [["g\"", "u\nu"], ["g", "v"]])
       }
     }

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func aTextIsUTF8AndHasBounds() {
-    #expect(throws: FileProblem.Problem.notUTF8) {
+    #expect(throws: FileProblem.Problem.notUTF8(likely: nil)) {
       try JSONObject(Array(#"{"a":""#.utf8) + [0xFF] + Array("\"}".utf8))
     }
     #expect(throws: FileProblem.Problem.tooDeep) {

@@ -139,7 +139,9 @@ import Testing
       "2024-06-03 23:30:00 ", "2024-06-03 23:3", "24-06-03 23:30", "1969-12-31 23:00",
     ] {
       let found = try read("conversation,at\ng,\(time)\n", options)
-      #expect(found.count == 1 && found[0].contains(#/is no time|is not an instant/#), "\(found)")
+      #expect(
+        found.count == 1 && found[0].contains(#/is no time|is not an instant|is day first/#),
+        "\(found)")
     }
     let none = try read("conversation,at\ng,2024-06-03 23:30:00\n", MessageOptions())
     #expect(none.count == 1 && none[0].contains("has no offset"))
@@ -201,7 +203,11 @@ import Testing
     options.zone = try ZoneTable(named: "Europe/Berlin")
     #expect(
       try problem("03.06.2024 23:30")
-        == "m.csv:2: \"at\": 03.06.2024 23:30 is no time; give one like 2024-06-03 23:30:00 or "
+        == "m.csv:2: \"at\": 03.06.2024 23:30 is day first; with --zone write year first, or convert: "
+        + "docs/bring-your-own-data.md")
+    #expect(
+      try problem("3 June 2024 23:30")
+        == "m.csv:2: \"at\": 3 June 2024 23:30 is no time; give one like 2024-06-03 23:30:00 or "
         + "2024/6/3 23:30 (year first, 24 hours, in --zone), an RFC 3339 time, or Unix milliseconds"
     )
   }

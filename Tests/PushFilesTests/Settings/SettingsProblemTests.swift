@@ -29,7 +29,7 @@ import Testing
       ([#"{"kind":"user","id":"u1"#], truncated),
       ([#"{"kind":"user","id":"#], truncated),
       ([#"{"kind":"user","devices":[{"id":"p1"}"#], truncated),
-      (["{"], truncated),
+      (["", "{"], "2" + truncated.dropFirst()),
       (["nonsense"], "1: the line is not JSON"),
       ([#"{"kind":"user","id":"u1",}"#], "1: the line is not JSON"),
       ([#"{"kind":"user","id":"u1"} {}"#], "1: the line is not JSON"),
@@ -37,7 +37,8 @@ import Testing
       ([#"{"kind":"user","id":"u1"}}"#], "1: the line is not JSON"),
       ([#"{"kind":"user","id":"\ud800"}"#], "1: the line is not JSON"),
       ([#"{"kind":"user","id":"u1","mutedUntil":01}"#], "1: the line is not JSON"),
-      (["[1,2]"], notObject), (["42"], notObject), (["null"], notObject), ([#""u1""#], notObject),
+      (["", "[1,2]"], "2" + notObject.dropFirst()), (["42"], notObject), (["null"], notObject),
+      ([#""u1""#], notObject),
       (
         [
           #"{"kind":"user","id":"#
@@ -64,7 +65,8 @@ import Testing
       }
     }
     #expect(
-      found == Array(repeating: "world.ndjson:2: the line is not UTF-8", count: 5) + ["loaded"])
+      found.map { $0.prefix { $0 != ";" } }
+        == Array(repeating: "world.ndjson:2: the line is not UTF-8", count: 5) + ["loaded"])
   }
 
   @Test func aKeyOccursOnceInAnObject() throws {

@@ -68,7 +68,9 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
+    help: ArgumentHelp(
+      "Write to a file, which appears when it is complete and replaces one of its name.",
+      valueName: "file"))
   var output: OutputPath?
 
   @Flag(help: "List the devices of a push or local notification (ndjson only).")

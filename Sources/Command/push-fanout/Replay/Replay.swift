@@ -73,7 +73,8 @@ struct Replay: ParsableCommand {
 
   @Flag(
     help: ArgumentHelp(
-      "Count pushes a person and day, and by the recipient's own hour; takes three times as long.")
+      "Count pushes of each person and day, and by the hour of the recipient's own clock; two to "
+        + "three times as much work.")
   )
   var perPerson = false
 

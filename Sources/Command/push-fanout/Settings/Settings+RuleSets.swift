@@ -113,8 +113,16 @@ extension SettingsSet {
   }
 
   private func ofOpenRules(_ user: Identifier) throws -> [SettingsOperation] {
-    guard scopeOptions.channel == nil, scopeOptions.type == nil, quiet == nil, !removeQuiet,
-      quietLevel == nil, quietZone == nil, pushWhenDesktopOnline == nil, minutes == nil
+    if let quiet {
+      let window = quiet.contains("+") || quiet.isEmpty ? "22:00-7:00" : quiet
+      throw Failure(text: "open rules have quiet windows: use settings quiet add \(window)")
+    }
+    if removeQuiet {
+      throw Failure(text: "open rules have quiet windows: use settings quiet clear")
+    }
+    if minutes != nil { throw Failure(text: "open rules have mutes: use --muted-until") }
+    guard scopeOptions.channel == nil, scopeOptions.type == nil, quietLevel == nil,
+      quietZone == nil, pushWhenDesktopOnline == nil
     else { throw StoreError.otherRules(.open) }
     let id = scopeOptions.conversation.map { Identifier($0) }
     var operations = try open.operations(user, in: id)

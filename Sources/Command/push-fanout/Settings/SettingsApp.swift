@@ -88,6 +88,7 @@ struct AppResult: SettingResult, Encodable {
   let devicePolicy: String?
   let advancedPush: Bool?
   let level: String?
+  let quiet: [OpenSetting.Window]?
   let messageNotification: Bool?
 
   init(_ app: AppSettings) {
@@ -97,6 +98,7 @@ struct AppResult: SettingResult, Encodable {
     devicePolicy = fields.contains(.devicePolicy) ? app.devicePolicy.rawValue : nil
     advancedPush = fields.contains(.advancedPush) ? app.advancedPush : nil
     level = fields.contains(.appLevel) ? app.level.name(under: app.rules) : nil
+    quiet = OpenSetting.windows(app.quietHours)
     messageNotification = fields.contains(.messageNotification) ? app.messageNotification : nil
   }
 
@@ -104,6 +106,7 @@ struct AppResult: SettingResult, Encodable {
     let parts = [
       "time zone \(timeZone)", devicePolicy.map { "device policy \($0)" },
       advancedPush.map { "advanced push \($0 ? "on" : "off")" }, level.map { "level \($0)" },
+      quiet.map { "quiet hours \($0.map(\.words).joined(separator: "; "))" },
       messageNotification.map { "local notifications \($0 ? "on" : "off")" },
     ]
     return "app, \(rules): " + parts.compactMap { $0 }.joined(separator: ", ")

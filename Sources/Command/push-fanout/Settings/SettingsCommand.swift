@@ -177,7 +177,11 @@ struct LevelText: ExpressibleByArgument {
       return try NotificationLevel(rongCloudNumber: number)
     }
     let owner = RuleSet.owner(of: form)?.rawValue ?? "other rules"
-    throw Failure(text: "\(text) is a level of \(owner), not of the store's rules")
+    let nearest =
+      isName || classes != nil ? EditDistance.nearest(to: text, in: rules.levelNames) : nil
+    throw Failure(
+      text: "\(text) is a level of \(owner), not of the store's rules"
+        + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }
 }
 

@@ -116,6 +116,8 @@ struct OpenSetting: SettingResult, Encodable {
     let days: [String]?
     let start, end: String
     let allow: MessageClasses?
+    /// Whose it is, if it is not the user's.
+    private(set) var scope: String?
 
     init(_ window: QuietWindows.Window, _ position: Int) {
       self.position = position
@@ -131,6 +133,12 @@ struct OpenSetting: SettingResult, Encodable {
     }
 
     var text: String { "\(position) \(words)" }
+
+    func of(scope: String) -> Window {
+      var window = self
+      window.scope = scope
+      return window
+    }
   }
 
   let user: String
@@ -152,7 +160,7 @@ struct OpenSetting: SettingResult, Encodable {
     self.user = user.text
     level = own.level.isSet ? own.level.mask : nil
     mutedUntil = own.mutedUntil > .zero ? own.mutedUntil.milliseconds : nil
-    quiet = Self.windows(own)
+    quiet = Self.windows(own.quietHours)
     timeZone = own.timeZone
     mutedAllow = own.mutedAllow.isEmpty ? nil : own.mutedAllow
     allowForce = own.allowForce ? nil : false
@@ -174,9 +182,9 @@ struct OpenSetting: SettingResult, Encodable {
     roles = Self.texts(own.roles)
   }
 
-  /// The user's windows; nil for those of the app.
-  static func windows(_ user: UserSettings) -> [Window]? {
-    guard case .windows(let windows) = user.quietHours else { return nil }
+  /// The windows of a user or of the app; nil where there is no list.
+  static func windows(_ quiet: QuietHours?) -> [Window]? {
+    guard case .windows(let windows) = quiet else { return nil }
     return windows.windows.enumerated().map { Window($1, $0 + 1) }
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushModel
 import PushStore
+import PushSupport
 
 // Lists of open rules: a verb, and what to add or remove. Every command prints the list.
 
@@ -11,7 +12,8 @@ struct SettingsQuiet: ParsableCommand {
     abstract: "List, add, remove or clear a user's quiet windows (open).",
     discussion: """
       A window is removed by its place in the list. A user without windows has the app's: clear \
-      leaves it at that. One whose last window was removed has none, as after none.
+      leaves it at that, and the first window that is added replaces all of the app's. One whose \
+      last window was removed has none, as after none.
 
       Examples:
 
@@ -78,9 +80,44 @@ struct SettingsQuiet: ParsableCommand {
 
   func run() throws {
     let user = Identifier(list.user)
-    try list.run(operation(user).map { [$0] } ?? []) { store in
-      try list.options.show(OpenSetting.windows(store.openSettings(of: user)) ?? [])
+    // Whether the app's windows hold before the first of one's own is added.
+    var hasOwn = true
+    do {
+      try list.run(operation(user).map { [$0] } ?? []) { store in
+        hasOwn = try store.openSettings(of: user).quietHours != nil
+      } show: { store in
+        let ofApp = OpenSetting.windows(try store.reader.app().quietHours) ?? []
+        try show(OpenSetting.windows(try store.openSettings(of: user).quietHours), ofApp)
+        if !hasOwn, verb == .add, !ofApp.isEmpty {
+          let windows = ofApp.map { $0.days == nil ? "\($0.words) every day" : $0.words }
+          Terminal.note(
+            "\(user)'s own windows now replace the app's (\(windows.joined(separator: "; ")))")
+        }
+      }
+    } catch StoreError.otherRules(let rules) {
+      let window = rules.fields.contains(.quietSpan) ? "22:00:00+600" : "22:00-08:00"
+      throw Failure(
+        text: "the store's rules are \(rules.rawValue)'s: use settings set --quiet-hours \(window)")
     }
+  }
+
+  /// Prints the windows that hold for the user: the own ones; without any, whose do.
+  ///
+  /// - Parameter own: nil where the app's hold.
+  private func show(_ own: [OpenSetting.Window]?, _ ofApp: [OpenSetting.Window]) throws {
+    if let own, !own.isEmpty { return try list.options.show(own) }
+    if list.options.json {
+      return try list.options.show(own == nil ? ofApp.map { $0.of(scope: "app") } : [])
+    }
+    let words = ofApp.map(\.words).joined(separator: "; ")
+    let line =
+      switch (own == nil, ofApp.isEmpty) {
+      case (true, true): "none of its own, and the app has none"
+      case (true, false): "none of its own; the app's: \(words)"
+      case (false, true): "none"
+      case (false, false): "none, and not the app's: \(words)"
+      }
+    Terminal.printResult(TerminalText.escaped(line))
   }
 }
 
@@ -225,11 +262,17 @@ struct OpenListOptions: ParsableArguments {
   @OptionGroup var writing: WriteOptions
 
   /// Applies operations, and then shows; without any it only reads.
-  func run(_ operations: [SettingsOperation], show: (SettingsStore) throws -> Void) throws {
+  ///
+  /// - Parameter before: looks at what is there before.
+  func run(
+    _ operations: [SettingsOperation], before: (SettingsStore) throws -> Void = { _ in },
+    show: (SettingsStore) throws -> Void
+  ) throws {
     if operations.isEmpty {
       return try options.reading(of: Identifier(user), show)
     }
     try options.writing(writing, user: Identifier(user)) { store in
+      try before(store)
       try store.apply(operations, writing)
       try show(store)
     }

@@ -59,18 +59,18 @@ struct MessageFormOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The zone of local times in CSV messages, and of --from and --to. (default: UTC for --from "
-        + "and --to; instants in files need an offset)", valueName: "zone"))
+      "The zone of local times in CSV messages, and of --from and --to where a command has them. "
+        + "(default: UTC for these; instants in files need an offset)", valueName: "zone"))
   var zone: String?
 
   /// How messages of these files are read, and which.
   func options(
-    _ paths: [MessagesPath], _ slice: SliceOptions, users: [String]
+    _ paths: [MessagesPath], _ slice: SliceOptions? = nil, users: [String] = []
   ) throws -> MessageOptions {
     var texts = MessageOptionTexts(prefix: "--")
     (texts.delimiter, texts.columns, texts.zone) = (delimiter, columns, zone)
-    (texts.from, texts.to) = (slice.from, slice.to)
-    (texts.conversations, texts.users) = (slice.conversation, users)
+    (texts.from, texts.to) = (slice?.from, slice?.to)
+    (texts.conversations, texts.users) = (slice?.conversation ?? [], users)
     do {
       return try texts.options(hasCSV: paths.contains { FileKind(path: $0.name) == .csv })
     } catch let problem as OptionProblem {

@@ -108,8 +108,10 @@ struct StoreErase: ParsableCommand {
     let equal = report.columns.filter { $0.equal > 0 }
     var lines = equal.map { "\($0.name): \($0.equal.counted("value")) equal to \"\(id)\"" }
     if equal.isEmpty { lines.append("no record holds \"\(id)\"") }
+    // Without a record that has them, they are parts of others, or of names like the schema's.
+    let place = report.columns.allSatisfy { $0.equal == 0 } ? ", inside other words" : ""
     for file in report.files where file.count > 0 {
-      lines.append("\(file.path): its letters occur \(file.count.counted("time"))")
+      lines.append("\(file.path): its letters occur \(file.count.counted("time"))\(place)")
     }
     for column in report.columns where column.containing > column.equal {
       lines.append(

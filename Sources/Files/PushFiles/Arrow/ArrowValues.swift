@@ -120,7 +120,7 @@ internal import PushModel
   private func append(
     _ characters: UnsafeRawBufferPointer, to text: inout [UInt8]
   ) throws(FileProblem.Problem) {
-    guard unsafe ArrowTexts.isUTF8(characters) else { throw .notUTF8 }
+    guard unsafe ArrowTexts.isUTF8(characters) else { throw .notUTF8(likely: nil) }
     unsafe text.appendJSON(characters)
   }
 

@@ -82,6 +82,7 @@ final class ByteReader {
   /// - Returns: how many bytes; 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileProblem.Problem) -> Int {
     let count = try unsafe unpack(into: buffer)
+    if unpackedCount == 0, count > 1 { try unsafe TextEncoding.refuseUTF16(buffer) }
     unpackedCount += Int64(count)
     return count
   }

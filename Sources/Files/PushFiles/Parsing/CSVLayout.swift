@@ -42,8 +42,8 @@ struct CSVLayout {
       throw .unknownColumns(
         UnknownColumns(
           unknown, header: header, kind: name, known: columns, required: required,
-          delimiter: Character(UnicodeScalar(delimiter)), hasOptions: columns == Self.messageColumns
-        ))
+          delimiter: Character(UnicodeScalar(delimiter)),
+          hasOptions: columns == Self.messageColumns, isNamed: names != nil))
     }
     if let first = missing.first { throw .missingColumn(first) }
     return cellIndices
@@ -58,6 +58,9 @@ struct CSVLayout {
   }
 
   private func checkNames(in header: [String]) throws(FileProblem.Problem) {
+    // What separates the names is said first.
+    let usual = Character(UnicodeScalar(delimiter))
+    if header.count == 1, UnknownColumns.delimiter(of: header[0], but: usual) != nil { return }
     for name in names?.written ?? [] where !header.contains(name) {
       throw .noColumn(name, header: header)
     }
@@ -127,7 +130,7 @@ public struct ColumnNames: Hashable, Sendable {
   }
 
   /// The names that the file must have.
-  fileprivate var written: [String] { pairs.map(\.name).filter { $0 != "*" } }
+  var written: [String] { pairs.map(\.name).filter { $0 != "*" } }
 
   fileprivate func column(named name: String) -> String? {
     pairs.first { $0.name == name && $0.column != Self.ignored }?.column

@@ -15,15 +15,23 @@ final class CSVTable {
   ///
   /// - Parameters:
   ///   - layout: the columns that the file may have; nil for any, of which no cell is asked for.
+  ///   - separator: what stands between cells, where the layout does not say.
   ///   - pieceSize: how many bytes are read at a time.
   init(
-    _ source: FileSource, _ layout: CSVLayout?, pieceSize: Int = PieceReader.usualSize
+    _ source: FileSource, _ layout: CSVLayout?, separator: UInt8 = UInt8(ascii: ","),
+    pieceSize: Int = PieceReader.usualSize
   ) throws(FileProblem.Problem) {
-    let delimiter = layout?.delimiter ?? UInt8(ascii: ",")
+    let delimiter = layout?.delimiter ?? separator
     reader = try PieceReader(source, size: pieceSize, cut: .rows(delimiter))
     guard let piece = try reader.next() else { throw .noHeader }
     var rows = CSVRows(piece, nil, delimiter)
-    var names = try rows.next()?.texts
+    var names: [String]?
+    do throws(FileProblem.Problem) { names = try rows.next()?.texts } catch {
+      guard error == .strayQuote, let header = Self.header(of: piece, but: delimiter) else {
+        throw error
+      }
+      names = [header]
+    }
     // Excel's first line, which says what stands between cells: `sep=;`.
     while names.map({ $0 == ["sep=", ""] }) ?? true {
       if rows.isAtEnd {
@@ -37,6 +45,17 @@ final class CSVTable {
       count: header.count, try layout?.cellIndices(in: header) ?? [], delimiter: delimiter)
     reader.pass(bytes: rows.start, lines: 0)
     self.rows = CSVRows(rows.takeRest(), self.columns, delimiter, lines: rows.lines)
+  }
+
+  /// The names of a header of quoted names that something else separates, as one cell.
+  private static func header(of piece: TextPiece, but usual: UInt8) -> String? {
+    for delimiter in UnknownColumns.delimiters where delimiter.asciiValue != usual {
+      var rows = CSVRows(piece, nil, delimiter.asciiValue ?? usual)
+      if let names = try? rows.next()?.texts, names.count > 1 {
+        return names.joined(separator: String(delimiter))
+      }
+    }
+    return nil
   }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
@@ -181,7 +200,10 @@ struct CSVRows: ~Copyable {
     if followsLoneReturn { throw .loneReturn }
     if length > LineReader.maximumLineBytes { throw .tooLong }
     let bytes = unsafe text.baseAddress! + start - row.length
-    if unsafe !pf_is_utf8(bytes, row.length) { throw .notUTF8 }
+    if unsafe !pf_is_utf8(bytes, row.length) {
+      let row = unsafe UnsafeRawBufferPointer(start: bytes, count: row.length)
+      throw unsafe .notUTF8(likely: TextEncoding.likely(row))
+    }
   }
 
   /// The part of the piece behind the row that was read last, which is not read here any more.

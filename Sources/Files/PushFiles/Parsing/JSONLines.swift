@@ -55,23 +55,46 @@ final class JSONParser {
   /// - Parameters:
   ///   - line: the line without its line feed, or a text of several lines; `PF_JSON_PADDING` bytes
   ///     behind it are readable.
-  ///   - isFirst: whether the file begins with this line.
+  ///   - isFirst: whether the text begins with this line.
+  ///   - isFile: whether the text is a file of lines.
   func parse(
-    _ line: UnsafeRawBufferPointer, isFirst: Bool
+    _ line: UnsafeRawBufferPointer, isFirst: Bool, isFile: Bool = true
   ) throws(FileProblem.Problem) -> JSONValue? {
     // A byte order mark, which PowerShell writes.
     let isMarked = unsafe isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
     let line = unsafe isMarked ? UnsafeRawBufferPointer(rebasing: line[3...]) : line
     // Nearly every line begins with a brace, so this looks at one byte.
     if unsafe line.allSatisfy({ RawText.isBlank($0) }) { return nil }
-    return try unsafe parse(line)
+    do throws(FileProblem.Problem) { return try unsafe parse(line) } catch {
+      guard isFirst, isFile else { throw error }
+      throw unsafe Self.ofFile(error, line)
+    }
+  }
+
+  /// What is wrong with the file, if its first line tells that it is one JSON text.
+  private static func ofFile(
+    _ problem: FileProblem.Problem, _ line: UnsafeRawBufferPointer
+  ) -> FileProblem.Problem {
+    let text = unsafe line.drop { RawText.isBlank($0) }
+    switch problem {
+    case .notJSON, .truncatedJSON, .notAnObject:
+      if unsafe text.first == UInt8(ascii: "[") { return .oneJSON(isArray: true) }
+      // A brace alone, behind which the fields have lines of their own.
+      let isOpen =
+        unsafe text.first == UInt8(ascii: "{")
+        && text.dropFirst().allSatisfy {
+          RawText.isBlank($0)
+        }
+      return isOpen ? .oneJSON(isArray: false) : problem
+    default: return problem
+    }
   }
 
   private func parse(_ line: UnsafeRawBufferPointer) throws(FileProblem.Problem) -> JSONValue {
     let text = unsafe line.baseAddress?.assumingMemoryBound(to: UInt8.self)
     switch unsafe pf_json_parse(parser, text, line.count) {
     case PF_JSON_OK: break
-    case PF_JSON_INVALID_UTF8: throw .notUTF8
+    case PF_JSON_INVALID_UTF8: throw unsafe .notUTF8(likely: TextEncoding.likely(line))
     case PF_JSON_TRUNCATED: throw .truncatedJSON
     case PF_JSON_TOO_DEEP: throw .tooDeep
     case PF_JSON_NO_MEMORY: throw .cannotRead("out of memory")

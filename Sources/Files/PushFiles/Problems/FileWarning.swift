@@ -112,24 +112,20 @@ struct WarningFinder {
   private func doubt(_ instant: Instant) -> String? {
     let number = instant.milliseconds
     if instant < Self.year2000 {
-      return "\(number) is \(Self.day(instant))"
-        + (likely(number * 1000, "seconds") ?? ", before 2000")
+      return "\(number) is \(instant.day)"
+        + (likely(number * 1000, "seconds")
+          ?? WrittenDate.excelDay(number).map { "; Excel's day \(number) is \($0)" }
+          ?? ", before 2000")
     }
     guard let latest, instant > latest else { return nil }
-    return "\(number) is \(Self.day(instant))"
+    return "\(number) is \(instant.day)"
       + (likely(number / 1000, "microseconds") ?? ", more than ten years ahead")
   }
 
   private func likely(_ milliseconds: Int64, _ unit: String) -> String? {
     let instant = Instant(milliseconds: milliseconds)
     guard instant >= Self.year2000, instant <= latest ?? instant else { return nil }
-    return "; are these \(unit)? \(milliseconds) is \(Self.day(instant))"
-  }
-
-  private static func day(_ instant: Instant) -> String {
-    let (year, month, day) = Instant.date(daysSinceEpoch: instant.seconds / 86_400)
-    if year > 9999 { return "in the year \(Int(year).grouped)" }
-    return "\(year)-" + month.padded(to: 2) + "-" + day.padded(to: 2)
+    return "; are these \(unit)? \(milliseconds) is \(instant.day)"
   }
 
   /// Mutes that ended before 2000, and memberships that began before.

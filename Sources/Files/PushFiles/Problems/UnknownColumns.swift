@@ -14,14 +14,16 @@ public struct UnknownColumns: Hashable, Sendable {
   /// Known columns that the header does not have.
   private let free: [String]
   private let hasOptions: Bool
+  private let isNamed: Bool
 
   /// - Parameters:
   ///   - header: all columns of the header.
   ///   - required: the columns without which the kind of file is not read.
   ///   - hasOptions: whether the command has options for other names.
+  ///   - isNamed: whether other names were given.
   init(
     _ names: [String], header: [String], kind: String, known: [String], required: [String],
-    delimiter: Character, hasOptions: Bool
+    delimiter: Character, hasOptions: Bool, isNamed: Bool
   ) {
     var (names, header) = (names, header)
     if header.count == 1, let found = Self.delimiter(of: header[0], but: delimiter) {
@@ -36,90 +38,72 @@ public struct UnknownColumns: Hashable, Sendable {
     self.known = known
     self.kind = kind
     self.delimiter = delimiter
-    self.hasOptions = hasOptions
+    (self.hasOptions, self.isNamed) = (hasOptions, isNamed)
     free = known.filter { !header.contains($0) }
     missing = free.filter { required.contains($0) }
   }
 
-  private static func delimiter(of header: String, but usual: Character) -> Character? {
-    ([";", "\t", ",", "|"] as [Character]).first { $0 != usual && header.contains($0) }
-  }
+  /// What exports separate columns by.
+  static let delimiters: [Character] = [";", "\t", ",", "|"]
 
-  /// What exports call the columns, in small letters and without what stands between words. Of several
-  /// columns the first that the file does not have is meant.
-  private static let words: [(columns: [String], names: Set<String>)] = [
-    (["id"], ["messageid", "msgid", "messageuid", "uuid"]),
-    (
-      ["conversation"],
-      ["group", "groupid", "room", "roomid", "channelid", "chat", "chatid", "conversationid"]
-    ),
-    (["sender", "user"], ["user", "userid", "member", "memberid", "uid"]),
-    (["sender"], ["from", "fromid", "fromuser", "author", "authorid", "senderid", "sentby"]),
-    (
-      ["at", "sentAt", "ts", "since"],
-      ["time", "timestamp", "date", "datetime", "createdat", "sentat", "sent", "ts"]
-    ),
-    (["mentions"], ["mention", "mentioned", "mentionedusers", "atlist"]),
-    (["body"], ["type", "messagetype", "msgtype"]),
-    (["replyTo"], ["inreplyto"]),
-  ]
-
-  /// The columns that the names most likely stand for, each at most once: by the words of exports, and
-  /// then by spelling, but none that several names may stand for.
-  private var guesses: [(name: String, column: String)] {
-    var guesses: [String: String] = [:]
-    var free = free
-    // Of one time alone it is the message's.
-    let times = Self.words.first { $0.columns.contains("sentAt") }?.names ?? []
-    let isSecond =
-      !free.contains("at")
-      || names.count { times.contains($0.lowercased().filter(\.isLetter)) } > 1
-    for name in names {
-      let plain = name.lowercased().filter(\.isLetter)
-      // The column itself, with other capitals or with something between the words.
-      let exact = free.first { $0.lowercased() == plain && (plain != "sentat" || isSecond) }
-      let word = Self.words.lazy.filter { $0.names.contains(plain) }.compactMap { entry in
-        entry.columns.first { free.contains($0) }
-      }.first
-      guard let column = exact ?? word else { continue }
-      guesses[name] = column
-      free.removeAll { $0 == column }
-    }
-    let others = names.filter { guesses[$0] == nil }.compactMap { name in
-      nearest(to: name, in: free).map { (name: name, column: $0) }
-    }
-    for guess in others where others.count(where: { $0.column == guess.column }) == 1 {
-      guesses[guess.name] = guess.column
-    }
-    return names.compactMap { name in guesses[name].map { (name, $0) } }
-  }
-
-  private func nearest(to name: String, in free: [String]) -> String? {
-    if let nearest = EditDistance.nearest(to: name, in: free) { return nearest }
-    let words = name.lowercased().split { !$0.isLetter }.map(String.init)
-    return free.first { words.contains($0.lowercased()) }
+  /// What separates the names of a header that is one cell, other than the usual.
+  static func delimiter(of header: String, but usual: Character) -> Character? {
+    delimiters.first { $0 != usual && header.contains($0) }
   }
 
   var text: String {
-    let guesses = guesses
+    let guesses = ExportNames.guesses(names, among: free)
+    let needed = missing.filter { name in !guesses.contains { $0.column == name } }
     var text: String
     if let headerDelimiter {
       text =
-        "the header is separated by \(Self.word(headerDelimiter)), columns by "
-        + Self.word(delimiter)
+        "the header is separated by \(Self.word(headerDelimiter)), columns "
+        + (isOfSettings ? "of \(kind) " : "") + "by \(Self.word(delimiter))"
     } else {
       let list = names.map { quoted($0) }.joined(separator: ", ")
       text = "unknown column\(names.count == 1 ? "" : "s") \(list)"
     }
+    // Whoever has named columns leaves out those that are left, and needs no list.
+    if isNamed, guesses.isEmpty, needed.isEmpty, headerDelimiter == nil {
+      return "\(text); \(leaveOut)"
+    }
     let only = names.count == 1 && headerDelimiter == nil ? guesses.first : nil
     if let only { text += "; did you mean \(quoted(only.column))?" }
-    if !names.isEmpty {
+    if !names.isEmpty, headerDelimiter == nil || !isNamed {
       let start = only == nil ? "; \(kind)" : " \(kind.prefix(1).uppercased() + kind.dropFirst())"
       text += "\(start) have \(known.joined(separator: ", "))"
     }
-    if hasOptions { text += "; read it with \(options(guesses).joined(separator: " "))" }
-    return text
+    guard hasOptions else {
+      return text
+        + (isOfSettings && (names.count != 1 || headerDelimiter != nil)
+          ? "; convert it: \(conversion)" : "")
+    }
+    return text + "; \(advice(guesses, needed))"
   }
+
+  /// Where it is said how files are converted.
+  static let guide = "docs/bring-your-own-data.md"
+
+  private var isOfSettings: Bool { kind == "users" || kind == "members" }
+
+  private var conversion: String {
+    guard let headerDelimiter, names.isEmpty else { return Self.guide }
+    let shown = headerDelimiter == "\t" ? "\\t" : "\(headerDelimiter)"
+    return "tr '\(shown)' ',', or, if cells have commas, \(Self.guide)"
+  }
+
+  /// How the columns are left out that nothing is known of.
+  private var leaveOut: String {
+    let what = names.count == 1 ? "it" : "them"
+    return "leave \(what) out with \(isNamed ? plainIgnoring : "--columns \(ignoring)")"
+  }
+
+  private var ignoring: String {
+    names.count == 1 ? "ignore=\(Self.argument(names[0]))" : "'ignore=*'"
+  }
+
+  /// The same inside of what the user quotes.
+  private var plainIgnoring: String { names.count == 1 ? ignoring : "ignore=*" }
 
   private static func word(_ delimiter: Character) -> String {
     switch delimiter {
@@ -130,19 +114,28 @@ public struct UnknownColumns: Hashable, Sendable {
     }
   }
 
-  /// What reads the file as it is; NAME where no name of it is near.
-  private func options(_ guesses: [(name: String, column: String)]) -> [String] {
-    var options: [String] = []
+  /// What reads the file as it is, beside the options that were given; NAME where no name of it is
+  /// near.
+  private func advice(
+    _ guesses: [(name: String, column: String)], _ needed: [String]
+  ) -> String {
+    let pairs =
+      needed.map { "\($0)=NAME" } + guesses.map { "\($0.column)=\(Self.argument($0.name))" }
+    let others = names.filter { name in !guesses.contains { $0.name == name } }
+    let rest = others.count == 1 ? "ignore=\(Self.argument(others[0]))" : "'ignore=*'"
     if let headerDelimiter {
-      options.append("--delimiter \(headerDelimiter == "\t" ? "tab" : "'\(headerDelimiter)'")")
+      let option = "--delimiter \(headerDelimiter == "\t" ? "tab" : "'\(headerDelimiter)'")"
+      if isNamed || names.isEmpty { return "read it with \(option)" }
+      let columns = (pairs + (others.isEmpty ? [] : [rest])).joined(separator: ",")
+      return "read it with \(option) --columns \(columns)"
     }
-    if names.isEmpty { return options }
-    let open = missing.filter { name in !guesses.contains { $0.column == name } }
-    var pairs = open.map { "\($0)=NAME" } + guesses.map { "\($0.column)=\(Self.argument($0.name))" }
-    if pairs.isEmpty { pairs = names.map { "COLUMN=\(Self.argument($0))" } }
-    options.append("--columns \(pairs.joined(separator: ","))")
-    if names.count > guesses.count { options[options.count - 1] += "; ignore=NAME leaves one out" }
-    return options
+    if pairs.isEmpty { return leaveOut }
+    if isNamed {
+      return "add \(pairs.joined(separator: ",")) to --columns"
+        + (others.isEmpty ? "" : ", and \(rest) for what is left")
+    }
+    return "read it with --columns "
+      + (pairs + (others.isEmpty ? [] : [rest])).joined(separator: ",")
   }
 
   /// A name as a shell takes it.

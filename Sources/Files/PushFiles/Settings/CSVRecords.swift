@@ -28,6 +28,9 @@ extension CSVRow {
     if let instant = Instant(text: text) { return instant }
     guard let form else { throw .notAnInstant(field, value: text) }
     let local = Instant.localMilliseconds(text)
+    if local == nil, WrittenDate.order(of: text) != nil {
+      throw .notYearFirst(field, value: text, hasZone: form.zone != nil)
+    }
     guard let zone = form.zone else {
       throw local == nil
         ? .notAnInstant(field, value: text) : .withoutOffset(field, value: text)

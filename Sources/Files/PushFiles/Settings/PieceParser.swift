@@ -108,6 +108,7 @@ struct PieceParser {
           isFirst: piece.isFirst && line == 1, job, to: &batch)
       } catch {
         batch.add(error, line: line)
+        if !error.isOfOneLine { break }
       }
       start = end + 1
     }

@@ -9,9 +9,11 @@ extension SettingsFileReader {
       return report(error, line: error.lineAtOpening)
     }
     do throws(FileProblem.Problem) {
-      while ended == nil, let piece = try reader.next() { parse(piece, .settings, from: reader) }
+      while ended == nil, !isUnreadable, let piece = try reader.next() {
+        parse(piece, .settings, from: reader)
+      }
       applyAll(from: reader)
-      if fileRecordCount == 0 { report(.isEmpty, line: 1) }
+      if fileRecordCount == 0, !isUnreadable { report(.isEmpty, line: 1) }
     } catch {
       applyAll(from: reader)
       report(error, line: lines + 1)

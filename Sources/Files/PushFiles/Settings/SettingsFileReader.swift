@@ -34,6 +34,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
   /// Whether members have fields that rows do not have and leave as they are.
   private var rowsKeepFields = false
   var fileRecordCount = 0
+  /// Whether no more of the file can be read, which is reported.
+  private(set) var isUnreadable = false
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
   /// The file that is read, and the number of its lines before those that are applied next.
@@ -86,7 +88,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   private mutating func readAll() {
     for file in 0..<paths.count where ended == nil {
-      fileRecordCount = 0
+      (fileRecordCount, isUnreadable) = (0, false)
       if options.marksRows, file == paths.settings.count {
         csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
       }
@@ -130,10 +132,10 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   private mutating func applyNext(from source: any PieceSource) {
     guard let (_, batch) = pipeline.take() else { return }
-    if ended == nil { apply(batch) }
+    if ended == nil, !isUnreadable { apply(batch) }
     lines += batch.lineCount
     source.pass(bytes: batch.byteCount, lines: batch.lineCount)
-    count(batch.recordCount, from: source)
+    if !isUnreadable { count(batch.recordCount, from: source) }
     ask()
   }
 
@@ -201,6 +203,10 @@ struct SettingsFileReader<Settings: SettingsSink> {
       case .operation(let operation, let line): operations.append((lines + line, operation))
       case .problem(let problem, let line):
         report(problem, line: lines + line)
+        if !problem.isOfOneLine {
+          isUnreadable = true
+          return
+        }
       }
     }
   }

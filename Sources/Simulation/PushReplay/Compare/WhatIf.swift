@@ -1,6 +1,7 @@
 public import PushFanout
 internal import PushFiles
 internal import PushModel
+internal import PushSupport
 
 /// A change of the initial settings, as it is written on a command line.
 ///
@@ -23,7 +24,11 @@ public struct WhatIf: Sendable {
     public let reason: String
     /// Whether the rules have no such field or option, whatever its value.
     var isOfField = false
-    public var description: String { "\(text): \(reason)" }
+    /// The value that was most likely meant.
+    var nearest: String?
+    public var description: String {
+      "\(text): \(reason)" + (nearest.map { "; did you mean \($0)?" } ?? "")
+    }
   }
 
   /// The change, as it was written.
@@ -225,7 +230,9 @@ public struct WhatIf: Sendable {
 
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
     guard let level = NotificationLevel.typed(value, rules), level.exists(under: rules) else {
-      throw problem("a level under \(rules.rawValue) is one of \(rules.typedLevels)")
+      var problem = problem("a level under \(rules.rawValue) is one of \(rules.typedLevels)")
+      problem.nearest = EditDistance.nearest(to: value, in: rules.levelNames)
+      throw problem
     }
     return level
   }
