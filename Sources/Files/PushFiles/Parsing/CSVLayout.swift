@@ -43,7 +43,8 @@ struct CSVLayout {
         UnknownColumns(
           unknown, header: header, kind: name, known: columns, required: required,
           delimiter: Character(UnicodeScalar(delimiter)),
-          hasOptions: columns == Self.messageColumns, isNamed: names != nil))
+          hasOptions: columns == Self.messageColumns, isNamed: names != nil,
+          found: columns.indices.filter { cellIndices[$0] >= 0 }.map { columns[$0] }))
     }
     if let first = missing.first { throw .missingColumn(first) }
     return cellIndices

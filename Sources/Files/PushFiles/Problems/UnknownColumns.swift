@@ -21,9 +21,10 @@ public struct UnknownColumns: Hashable, Sendable {
   ///   - required: the columns without which the kind of file is not read.
   ///   - hasOptions: whether the command has options for other names.
   ///   - isNamed: whether other names were given.
+  ///   - found: the columns that the header has, by whatever name.
   init(
     _ names: [String], header: [String], kind: String, known: [String], required: [String],
-    delimiter: Character, hasOptions: Bool, isNamed: Bool
+    delimiter: Character, hasOptions: Bool, isNamed: Bool, found: [String]
   ) {
     var (names, header) = (names, header)
     if header.count == 1, let found = Self.delimiter(of: header[0], but: delimiter) {
@@ -39,7 +40,7 @@ public struct UnknownColumns: Hashable, Sendable {
     self.kind = kind
     self.delimiter = delimiter
     (self.hasOptions, self.isNamed) = (hasOptions, isNamed)
-    free = known.filter { !header.contains($0) }
+    free = known.filter { !header.contains($0) && !found.contains($0) }
     missing = free.filter { required.contains($0) }
   }
 

@@ -132,10 +132,11 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   private mutating func applyNext(from source: any PieceSource) {
     guard let (_, batch) = pipeline.take() else { return }
-    if ended == nil, !isUnreadable { apply(batch) }
+    let isRead = !isUnreadable
+    if ended == nil, isRead { apply(batch) }
     lines += batch.lineCount
     source.pass(bytes: batch.byteCount, lines: batch.lineCount)
-    if !isUnreadable { count(batch.recordCount, from: source) }
+    if isRead { count(batch.recordCount, from: source) }
     ask()
   }
 
