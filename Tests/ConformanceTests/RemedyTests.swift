@@ -165,8 +165,108 @@ import Testing
     #expect(found == Self.vendorTexts)
   }
 
-  private static let openTexts: [[String]] = []
-  private static let vendorTexts: [[String]] = []
+  private static let openTexts = [
+    [
+      "No push for fay. Stopped: the level set for the conversation is none.",
+      "Nothing alone would push. Both together would: from 2024-06-04T00:00:00Z "
+        + "(2024-06-04 08:00 in Asia/Shanghai), and the level all, set by fay for team.",
+      "Only the level all, set by fay for team: no push. Stopped by the user's own "
+        + "quiet hours.",
+      "Would not help: a mention of fay; the level all, set by fay for team.",
+    ],
+    [
+      "No push for fay. Not concerned: the recipient does not follow the thread.",
+      "Nothing alone would push. Both together would: from 2024-06-04T00:00:00Z "
+        + "(2024-06-04 08:00 in Asia/Shanghai), and the level all, set by fay for th.",
+      "Only the level all, set by fay for th: no push. Stopped by the user's own "
+        + "quiet hours.",
+      "Would not help: a mention of fay; the force flag; the level all, set by fay "
+        + "for th.",
+    ],
+    [
+      "Push for ann, to default. Pushed by force; no level set anywhere."
+    ],
+    [
+      "No push for bob. Stopped: the level set for the conversation does not take "
+        + "messages of the class plain (it mentions the role oncall; bob's roles here: "
+        + "none; a reply to ann, not bob).",
+      "Nothing alone would push. Both together would: a message sent from "
+        + "2024-06-04T16:00:00Z (2024-06-05 00:00 in Asia/Shanghai) on, and a mention of "
+        + "bob.",
+      "Only a mention of bob: no push. Stopped by the conversation's mute.",
+      "Would not help: a mention of bob; the force flag; the level all, set by bob "
+        + "for team.",
+    ],
+    [
+      "No push for bob. Stopped by the mute of team, the thread's parent, until "
+        + "2024-06-04T16:00:00Z.",
+      "Would push: a message sent from 2024-06-04T16:00:00Z (2024-06-05 00:00 in "
+        + "Asia/Shanghai) on; the force flag; bob following th; the level all, set by "
+        + "bob for th; without bob's mute of team; mutes of bob that let everything pass "
+        + "(mutedAllow).",
+      "Would not help: a mention of bob.",
+    ],
+    [
+      "No push for eve. Not needed: the recipient was connected (p1 (mobile) was "
+        + "last seen 5 min before, more than 1 min 30 s: it counts as offline, p2 "
+        + "(mobile) is connected (foreground); one that is connected is enough).",
+      "Would push: all devices offline; p2 offline; one offline phone with a token.",
+      "Would not help: a mention of eve; the force flag; the level all, set by eve "
+        + "for team.",
+    ],
+    [
+      "No push for dan. Never pushed: the recipient blocks the sender (dee is "
+        + "blocked).",
+      "Would push: dee not blocked by dan.",
+      "Would not help: a mention of dan; the force flag; the level all, set by dan "
+        + "for team.",
+    ],
+  ]
+  private static let vendorTexts = [
+    [
+      "No push for fay. Stopped by the user's quiet hours (24 h from 22:00; it was "
+        + "23:30:00 in Asia/Shanghai).",
+      "Would push: the app without advanced push.",
+      "Both together would push: the force flag, and the level all, set by fay for "
+        + "team.",
+      "Only the force flag: no push. Stopped: the level set for the conversation is "
+        + "none.",
+      "Would not help: a mention of fay; the force flag; the level all, set by fay "
+        + "for team.",
+    ],
+    [
+      "No push for ann. Stopped by the mute of team, the thread's parent, until "
+        + "2024-06-04T16:00:00Z.",
+      "Would push: a message sent from 2024-06-04T16:00:00Z (2024-06-05 00:00 in "
+        + "Asia/Shanghai) on; the force flag; without ann's mute of team; and 2 more.",
+      "Would not help: a mention of ann; the level all, set by ann for th.",
+    ],
+    [
+      "No push for bob. Stopped: the level set for team, the thread's parent, is "
+        + "none.",
+      "Would push: the level all, set by bob for th; the level all, set by bob for "
+        + "team; the app without advanced push; and 1 more.",
+      "Would not help: a mention of bob; the force flag.",
+    ],
+    [
+      "No push for fay. Stopped: the level set for the conversation is none.",
+      "Would notify: the level all, set by fay for g.",
+      "Would not help: a mention of fay; p1 offline.",
+    ],
+    [
+      "No push for ann. Not needed: the recipient was connected (d (desktop) is "
+        + "connected (foreground), p (mobile) is offline).",
+      "Would push: all devices offline; d offline; one offline phone with a token; "
+        + "pushes also while a desktop is online.",
+      "Would not help: a mention of ann; the level all, set by ann for the channel "
+        + "c1 of team.",
+    ],
+    [
+      "No push for bob. Stopped: the level set for the channel is none.",
+      "Would push: the level all, set by bob for the channel c1 of team.",
+      "Would not help: a mention of bob.",
+    ],
+  ]
 
   private func decide(
     _ changes: [Explanation.Change], _ settings: FanoutSettings, _ message: Message,

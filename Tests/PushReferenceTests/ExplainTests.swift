@@ -57,13 +57,15 @@ import Testing
     Case(
       "Easemob: quiet hours", "none/quietHours/app",
       [
-        "§4", "§4.1", "E-60", "E-61", "E-62", "E-40, E-44", "E-69", "E-64, E-65", "E-46 to E-48",
+        "decision-rules §4", "decision-rules §4", "E-60", "E-61", "E-62", "E-40, E-44", "E-69",
+        "E-64, E-65", "E-46 to E-48",
         "E-21, E-30 to E-36",
       ], { .easemob("22:0", "7:0") }),
     Case(
       "Easemob: a push", "push/allowed/default",
       [
-        "§4", "§4.1", "E-60", "E-61", "E-62", "E-40, E-44", "E-69", "E-64, E-65", "E-46 to E-48",
+        "decision-rules §4", "decision-rules §4", "E-60", "E-61", "E-62", "E-40, E-44", "E-69",
+        "E-64, E-65", "E-46 to E-48",
         "E-21, E-30 to E-36", "E-23, E-35", "E-22, E-35, E-63", "E-20, E-42", "E-66, E-68",
       ], { .easemob("7:0", "22:0") }),
     Case(
@@ -72,7 +74,8 @@ import Testing
     Case(
       "Easemob: muted", "none/muted/app",
       [
-        "§4", "§4.1", "E-60", "E-61", "E-62", "E-40, E-44", "E-69", "E-64, E-65", "E-46 to E-48",
+        "decision-rules §4", "decision-rules §4", "E-60", "E-61", "E-62", "E-40, E-44", "E-69",
+        "E-64, E-65", "E-46 to E-48",
         "E-21", "E-23, E-35",
       ],
       {
@@ -98,7 +101,7 @@ import Testing
         return world
       }),
     Case(
-      "Easemob: a chat room", "none/chatRoom", ["§4", "§4.1", "E-60"],
+      "Easemob: a chat room", "none/chatRoom", ["decision-rules §4", "decision-rules §4", "E-60"],
       { World(conversation: ConversationSettings(kind: .room)) }),
     Case(
       "Easemob: expired", "none/expired", nil, { World() },
@@ -109,19 +112,22 @@ import Testing
     Case(
       "RongCloud: quiet hours", "none/quietHours/quietHours",
       [
-        "§4", "§4.1", "R-44", "R-44", "R-42", "R-50, R-53", "R-44", "R-40, R-41",
+        "decision-rules §4", "decision-rules §4", "R-44", "R-44", "R-42", "R-50, R-53", "R-44",
+        "R-40, R-41",
         "R-12, R-20 to R-24", "R-1, R-6, R-12",
       ], { .rongcloud("22:00:00", 540) }),
     Case(
       "RongCloud: a push", "push/allowed/default",
       [
-        "§4", "§4.1", "R-44", "R-44", "R-42", "R-50, R-53", "R-44", "R-40, R-41",
+        "decision-rules §4", "decision-rules §4", "R-44", "R-44", "R-42", "R-50, R-53", "R-44",
+        "R-40, R-41",
         "R-12, R-20 to R-24", "R-1, R-3", "R-52",
       ], { .rongcloud("07:00:00", 540) }),
     Case(
       "RongCloud: an ultra group", "push/allowed/groupDefault",
       [
-        "§4", "§4.1", "R-44", "R-44", "R-42", "R-50, R-53", "R-44", "R-40, R-41", "R-20",
+        "decision-rules §4", "decision-rules §4", "R-44", "R-44", "R-42", "R-50, R-53", "R-44",
+        "R-40, R-41", "R-20",
         "R-1, R-3", "R-52",
       ],
       {
@@ -144,21 +150,24 @@ import Testing
         return world
       }),
     Case(
-      "RongCloud: silent", "none/silentMessage", ["§4", "§4.1", "R-44", "R-44", "R-42"],
+      "RongCloud: silent", "none/silentMessage",
+      ["decision-rules §4", "decision-rules §4", "R-44", "R-44", "R-42"],
       { World(app: AppSettings(rules: .rongcloud)) }, message: { $0.silent = true }),
   ]
 
   static let nobody = [
-    Case("the sender", "nobody", ["§4", "§4.1"], { World() }, message: { $0.sender = "u" }),
-    Case("no member", "nobody", ["§4"], { World(member: nil) }),
     Case(
-      "a member from the next millisecond on", "nobody", ["§4"],
+      "the sender", "nobody", ["decision-rules §4", "decision-rules §4"], { World() },
+      message: { $0.sender = "u" }),
+    Case("no member", "nobody", ["decision-rules §4"], { World(member: nil) }),
+    Case(
+      "a member from the next millisecond on", "nobody", ["decision-rules §4"],
       { World(member: MemberSettings(since: now.plus(1))) }),
     Case(
       "a member from now on", "push/allowed/default", nil,
       { World(member: MemberSettings(since: now)) }),
     Case(
-      "of a thread, but not of its parent", "nobody", ["§4"],
+      "of a thread, but not of its parent", "nobody", ["decision-rules §4"],
       { World(conversation: ConversationSettings(kind: .thread, parent: "p")) }),
   ]
 
@@ -226,7 +235,7 @@ import Testing
     for explanation in [
       evaluator.explain(known, for: "stranger"), evaluator.explain(unknown, for: "u"),
     ] {
-      #expect(explanation.steps.map(\.rule) == ["§4"])
+      #expect(explanation.steps.map(\.rule) == ["decision-rules §4"])
       #expect(explanation.steps.map(\.decides) == [true])
       #expect(explanation.decision == nil)
     }

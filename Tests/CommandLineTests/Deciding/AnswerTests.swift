@@ -124,7 +124,7 @@ import Testing
       let runs = try [
         ["u1", "--at", noon], ["u1", "--at", "1717423200000"], ["u1", "--at", noon, "--json"],
         ["u3", "--at", noon], ["u3", "--at", "5", "--json"],
-        ["u1", "--at", noon, "--mention"],
+        ["u1", "--at", noon, "--mention"], ["u1", "--at", "2024-06-03T12:00"],
       ].map { try place.run(Self.nextChange + $0) }
       #expect(
         runs.map(\.output) == [
@@ -153,8 +153,10 @@ import Testing
           """
           {"before":{"action":"push","devices":["default"],"reason":"allowed","scope":"default"}}\n
           """,
-          runs[0].output,
+          runs[0].output, runs[0].output,
         ])
+      let day = try place.run(Self.nextChange + ["u1", "--at", "2024-06-03"])
+      #expect(day.output.hasPrefix("at    2024-06-03T00:00:00Z (2024-06-03 08:00 in "))
       #expect(Set(runs.map(\.status)) == [0])
       #expect(Set(runs.map(\.errors)) == [""])
       let now = try place.run(Self.nextChange + ["u1"])

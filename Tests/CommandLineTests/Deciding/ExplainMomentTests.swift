@@ -41,7 +41,8 @@ import Testing
             "u1",
           ])
         #expect(run.status == 0)
-        return run.lines[0]
+        // Behind the answer and the message.
+        return run.lines[2]
       }
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
       #expect(
@@ -83,8 +84,8 @@ import Testing
       let answers = try ["u9", "u3"].map { try place.run(base + ["--user", $0]).lines.first }
       #expect(
         answers == [
-          "No push for u9. Stopped by the user's mute (all conversations until "
-            + "2024-06-03T06:00:00Z (2024-06-03 14:00 in Asia/Shanghai)).",
+          "No push for u9. Stopped by the mute of all conversations until "
+            + "2024-06-03T06:00:00Z (2024-06-03 14:00 in Asia/Shanghai).",
           "u3 is no recipient (joins at 2025-01-01T00:00:00Z (2025-01-01 08:00 in Asia/Shanghai), "
             + "after this message).",
         ])

@@ -30,7 +30,7 @@ import Testing
       let lines = explained.map { $0.components(separatedBy: "\n") }
       #expect(lines[0].filter { !$0.hasPrefix("Settings ") } == lines[1])
       #expect(
-        lines[0][0].contains(
+        lines[0][2].contains(
           /^Settings as of now; since 20.*, changed after .*: all of them imported/))
       let next = try ["--store s", "--settings world.ndjson"].map {
         try place.shell("\"$0\" next-change \($0) --user u1 --conversation g1 --at 5").output

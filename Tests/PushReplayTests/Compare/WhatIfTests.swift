@@ -96,10 +96,11 @@ import Testing
   func noLevelsOfOpenRules(text: String) throws {
     var found = ""
     do { _ = try Self.changed(.open, "unset.level=\(text)") } catch { found = "\(error)" }
+    let meant = ["mention": "; did you mean mentions?", "ALL": "; did you mean all?"][text] ?? ""
     #expect(
       found == "unset.level=\(text): a level under open is one of all, mentions, direct, none, "
         + "default, or of classes with commas between: plain, me, everyone, role, thread, private, "
-        + "reply, keyword, sender")
+        + "reply, keyword, sender" + meant)
   }
 
   /// No quiet hours are none at all, also where the app has some (O-11).
