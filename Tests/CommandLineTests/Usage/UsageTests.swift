@@ -132,7 +132,7 @@ import Testing
   }()
 
   private static let wrongInstants: [Case] = [
-    "now", "-1", "2024-6-3", "2024-06-03T25:00:00", "1.5", "9007199254740992",
+    "now", "-1", "2024-06-33", "2024-06-03T25:00:00", "1.5", "9007199254740992",
   ].map { text in
     (change + ["--conversation", "g1", "--at=\(text)"], "Error: --at \(text) is not an instant; ")
   }
