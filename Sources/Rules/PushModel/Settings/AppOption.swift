@@ -100,7 +100,10 @@ extension AppOption {
       case .choice(let allowed, _, _): allowed
       case .flag: ["true", "false"]
       case .seconds(_, let range):
-        [text(in: AppSettings(rules: app.rules)), "\(range.lowerBound)", "1", "\(range.upperBound)"]
+        [
+          text(in: AppSettings(rules: app.rules)), "\(range.lowerBound)", "1",
+          "\(range.upperBound)",
+        ]
       }
     return values.filter { $0 != text(in: app) }
   }

@@ -71,8 +71,8 @@ struct ComparingWorker {
   /// indices in the tally.
   private(set) var mentionsLost = UserRoomCounts()
   private let countsLocalHours: Bool
-  /// Pushes by the hour of the recipient's own day, if they are counted: of messages that are the same in both worlds, and
-  /// of the others in A and in B.
+  /// Pushes by the hour of the recipient's own day, if they are counted: of messages that are the
+  /// same in both worlds, and of the others in A and in B.
   private(set) var localHours = (
     both: [Int](repeating: 0, count: 24), a: [Int](repeating: 0, count: 24),
     b: [Int](repeating: 0, count: 24)
