@@ -79,7 +79,8 @@ import Testing
       #expect(after.output == before.output)
       let said =
         "s: the engine was built from the database: snapshot s.snapshot was written with "
-        + "time-zone data 2025b, and the system's are 2031a"
+        + "time-zone data 2025b, and the system's are 2031a; "
+        + "push-fanout store snapshot --store s writes one"
       #expect(after.errorLines.contains(said), "\(after.errors)")
       // It is not damaged.
       let check = try place.shell("TZDIR=\"$PWD/zones\" \"$0\" store check --store s")

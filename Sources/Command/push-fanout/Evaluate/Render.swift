@@ -176,7 +176,7 @@ extension WorldOptions {
         ) {
           try reader.fanoutWithContent(threads: threads, unknownZones: zones.unknownZones)
         }
-        if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
+        opening.say(store)
         return (reported(fanout), content, templates)
       }
     }

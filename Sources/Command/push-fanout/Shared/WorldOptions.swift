@@ -54,7 +54,7 @@ struct WorldOptions: ParsableArguments {
       let opened = try ProgressBar.watch("opening", store, passes: 0.6) {
         try SettingsStore(store, .read, threads: threads, unknownZones: zones.unknownZones)
       }
-      if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
+      opened.opening.say(store)
       try opened.close()
       return reported(opened.fanout)
     }
@@ -119,5 +119,13 @@ struct WorldOptions: ParsableArguments {
     } else if paths.settings.isEmpty && paths.members.isEmpty {
       throw ValidationError("Name the members: --settings FILE, --members FILE or --store FILE.")
     }
+  }
+}
+
+extension StoreOpening {
+  /// Says that a store was opened without its snapshot, and what makes one.
+  func say(_ store: String) {
+    guard case .rebuilt = self else { return }
+    Terminal.say("\(store): \(self); push-fanout store snapshot --store \(store) writes one")
   }
 }
