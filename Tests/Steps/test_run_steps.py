@@ -10,12 +10,17 @@ import unittest
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "run-steps"
 
 
+def uncoloured(environment):
+    """The environment with more in it, and without what whoever runs the tests says of colours."""
+    return {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | environment
+
+
 def run(text, **environment):
     with tempfile.NamedTemporaryFile("w", suffix=".steps") as file:
         file.write(text)
         file.flush()
         return subprocess.run([PROGRAM, file.name], capture_output=True, text=True,
-                              env=dict(os.environ, **environment))
+                              env=uncoloured(environment))
 
 
 def row(done, name):
