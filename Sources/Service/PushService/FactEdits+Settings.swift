@@ -31,7 +31,7 @@ extension FactEdits {
         changed.isFollowing = true
         record = changed
       }
-      member("follow", "\(id) not said not to follow \(place)") { $0.isFollowing = nil }
+      member("follow", "no answer of \(id) whether to follow \(place)") { $0.isFollowing = nil }
     }
     let isOwn = place == message.conversation
     if facts.settings.conversation(place)?.kind == .ultraGroup, !message.channel.isEmpty {
@@ -93,7 +93,9 @@ extension FactEdits {
       device(place, "token", "a push token for \(name)", isCommon: isOnly) { $0.hasToken = true }
       device(place, "type", "\(name) a phone (mobile)") { $0.kind = .mobile }
       device(place, "notifier", "\(name) without a notifier") { $0.notifier = nil }
-      device(place, "since", "\(name) in the background since ever") { $0.backgroundSince = nil }
+      device(place, "since", "\(name) without a time since when it is in the background") {
+        $0.backgroundSince = nil
+      }
     }
     user("devices", part: "list", "one offline phone with a token") { user in
       if user.devices != nil { user.devices = nil }

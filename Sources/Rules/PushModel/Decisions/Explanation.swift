@@ -64,8 +64,8 @@ public struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation {
-  /// The same message for the same user, decided with one fact changed, or with two where none alone
-  /// leads to a push.
+  /// The same message for the same user, decided with one fact changed; or with two, where nothing
+  /// that a person can change leads to a push alone.
   public struct Alternative: Hashable, Sendable {
     /// What is changed: one fact or two.
     public let changes: [Change]
