@@ -132,7 +132,8 @@ let package = Package(
         "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
         "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], path: "Sources/Command/push-fanout", swiftSettings: strict),
+      ], path: "Sources/Command/push-fanout", resources: [.embedInCode("Check/chats.txt")],
+      swiftSettings: strict),
     // Has all tests read the time zones in it.
     .target(
       name: "PinnedZones", path: "Tests/PinnedZones",

@@ -1,3 +1,4 @@
+import Foundation
 import PushFanout
 import PushReference
 import PushModel
@@ -22,6 +23,16 @@ import Testing
       try $0.problems { try Fanout($0, threads: 1) }
     }
     #expect(problems == [])
+  }
+
+  /// As `push-fanout test` reads them.
+  @Test func theCasesAreExpectationsThatHold() throws {
+    let files = ["vectors", "open-vectors", "open-cases"].map {
+      Repository.root.appending(path: "Tests/ConformanceTests/\($0).ndjson").path
+    }
+    let results = try ExpectationCheck.results(of: files)
+    #expect(files.map { file in results.count { $0.file == file } } == [96, 60, 521])
+    #expect(results.filter { !$0.holds }.map(\.description) == [])
   }
 
   /// The reference's explanations, and those of a service of an engine, end as the case says.

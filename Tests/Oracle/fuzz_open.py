@@ -127,6 +127,8 @@ class Open(Tools):
                 o['parent'] = self.parent[cid]
             if t in ('group', 'private') and self.p(.35):
                 o['level'] = self.level()
+            if self.p(.1):
+                o['name'] = r.choice(['Team', 'ä' * 128])
             self.pad(o, ['type'] if 'type' not in o else ['level'])
             if len(o) > 2 or self.p(.5) or t != 'group':
                 recs.append(o)

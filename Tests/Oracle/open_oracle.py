@@ -82,6 +82,11 @@ OPTIONS = {
 }
 
 
+def name(v, f):
+    need(1 <= len(string(v, f).encode()) <= 256, f + ': not 1 to 256 bytes')
+    return v
+
+
 def options(v, f):
     obj(v, f)
     return fields(v, {k: check for k, (check, _) in OPTIONS.items()}, (), 'options.')
@@ -93,7 +98,7 @@ USER = {'kind': string, 'id': ident, 'level': level, 'quiet': quiet, 'mutedUntil
         'keywords': keywords, 'importantSenders': names(500), 'blockedSenders': names(500),
         'allowForce': boolean, 'timeZone': tz, 'devices': devices('seenAt')}
 CONVERSATION = {'kind': string, 'id': ident, 'type': enum('private', 'group', 'thread', 'room'),
-                'parent': ident, 'level': level}
+                'parent': ident, 'level': level, 'name': name}
 MEMBER = {'kind': string, 'conversation': ident, 'user': ident, 'level': level, 'mutedUntil': instant,
           'important': boolean, 'roles': names(16, 64), 'since': instant, 'follow': boolean}
 MESSAGE = {'id': ident, 'conversation': ident, 'sender': ident, 'at': instant, 'sentAt': instant,

@@ -57,7 +57,7 @@ class OpenRules(unittest.TestCase):
 
     def test_refused(self):
         found = cases('open-refused.ndjson')
-        self.assertEqual(len(found), 288)
+        self.assertEqual(len(found), 289)
         for case in found:
             with self.subTest(case['note']):
                 records = case['settings']

@@ -149,11 +149,6 @@ import Testing
     #expect(follow.hours.messages.reduce(0, +) == messages.count)
   }
 
-  @Test func wordsOfAShellAreQuoted() {
-    let found = ["m1", "a/b-c_d.csv", "it's", "a b", "", "$x", "群"].map(FollowResult.quoted)
-    #expect(found == ["m1", "a/b-c_d.csv", #"'it'\''s'"#, "'a b'", "''", "'$x'", "'群'"])
-  }
-
   @Test func whoIsUnknownCannotBeFollowed() throws {
     #expect(throws: FanoutError.unknownUser("nobody")) {
       try Self.replay(ReplayerTests.world(1), [], user: "nobody", room: "g")

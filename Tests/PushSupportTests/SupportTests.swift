@@ -2,6 +2,13 @@ import PushSupport
 import Synchronization
 import Testing
 
+@Suite struct TerminalTextTests {
+  @Test func wordsOfAShellAreQuoted() {
+    let found = ["m1", "a/b-c_d.csv", "it's", "a b", "", "$x", "群"].map(TerminalText.shellWord)
+    #expect(found == ["m1", "a/b-c_d.csv", #"'it'\''s'"#, "'a b'", "''", "'$x'", "'群'"])
+  }
+}
+
 @Suite struct ParallelTests {
   @Test(arguments: [0, 1, 2, 3, 7, 1000], [1, 2, 3, 64])
   func everyPieceIsWorkedOnceAndResultsAreInOrder(count: Int, threads: Int) {

@@ -1,4 +1,5 @@
 """docs/bring-your-own-data.md: its statements of DuckDB make files that are decided as it says.
+docs/test.md: its test of pytest holds for a chat that `push-fanout init` has made.
 
 PUSH_FANOUT_COMMAND is the push-fanout that runs its commands, or else the one that `make demo`
 built.
@@ -13,6 +14,7 @@ import sys
 from collections import Counter
 
 import duckdb
+import pytest
 from worlds_under_test import COMMAND, ROOT
 
 from push_fanout import Fanout
@@ -20,9 +22,9 @@ from push_fanout import Fanout
 PAGE = "docs/bring-your-own-data.md"
 
 
-def blocks_of_the_page():
+def blocks_of_the_page(page=PAGE):
     """The language and the text of each block, in their order."""
-    parts = pathlib.Path(ROOT, PAGE).read_text(encoding="utf-8").split("\n```")[1:]
+    parts = pathlib.Path(ROOT, page).read_text(encoding="utf-8").split("\n```")[1:]
     return [part.split("\n", 1) for part in parts if part.split("\n", 1)[0]]
 
 
@@ -56,3 +58,24 @@ def test_the_page_is_true():
         capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("rules", ["easemob", "rongcloud", "open"])
+def test_expectations_are_tests(rules, tmp_path):
+    subprocess.run([COMMAND, "init", "-q", "--rules", rules, tmp_path / "chat"], check=True)
+    (test,) = [text for language, text in blocks_of_the_page("docs/test.md") if language == "python"]
+    (tmp_path / "chat" / "test_settings.py").write_text(test)
+
+    def run():
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+            cwd=tmp_path / "chat", capture_output=True, text=True,
+        )  # fmt: skip
+
+    done = run()
+    assert done.returncode == 0, done.stdout
+    settings = tmp_path / "chat" / "settings.ndjson"
+    settings.write_text(settings.read_text().replace('"state":"foreground"', '"state":"offline"'))
+    done = run()
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout

@@ -78,7 +78,7 @@ struct Program: ParsableCommand {
     subcommands: [
       Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Profile.self,
       Render.self,
-      Explain.self, NextChange.self, Check.self, SettingsCommand.self,
+      Explain.self, NextChange.self, Check.self, Test.self, Init.self, SettingsCommand.self,
       Store.self, Serve.self,
     ])
 
@@ -146,6 +146,9 @@ struct Program: ParsableCommand {
     }
     if let levels = levels(message) { message += ". \(levels)." }
     if let nearest = nearestValue(message) { message += " Did you mean '\(nearest)'?" }
+    if message == "Missing expected argument '<file> ...'", CommandLine.arguments.count > 2 {
+      message += "; options take all files behind them, so name those of the command first"
+    }
     if let store = unnamedStore(message) { message += ". Did you mean '--store \(store)'?" }
     if let mistyped = mistypedOption(message, fullMessage(for: error)) { message = mistyped }
     let help = fullMessage(for: error).split(separator: "\n").last

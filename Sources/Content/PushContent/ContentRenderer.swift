@@ -38,6 +38,9 @@ public struct ContentRenderer: Sendable {
     self.directory = directory
   }
 
+  /// What a conversation is called; nil where nobody has named it.
+  package func name(of conversation: Identifier) -> String? { directory.name(of: conversation) }
+
   /// The same with other templates.
   package func replacingTemplates(_ templates: TemplateCatalog) -> ContentRenderer {
     ContentRenderer(rules: rules, templates: templates, directory: directory)

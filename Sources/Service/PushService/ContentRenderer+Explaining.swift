@@ -30,7 +30,8 @@ extension ContentRenderer {
     var found: [(decision: Explanation, content: ContentExplanation?)] = []
     while let (message, content) = try next() {
       if content != nil, !rules.hasPushContent { throw ServiceError.noPushContent(rules) }
-      let explanation = explaining(message)
+      var explanation = explaining(message)
+      explanation.conversationName = name(of: message.conversation)
       let words = content.flatMap { content in
         explanation.decision.flatMap { explain($0, message, content, for: user) }
       }

@@ -201,6 +201,7 @@ public final class FanoutService: Sendable {
     _ message: Message, for user: Identifier, by version: FanoutVersion
   ) -> Explanation {
     var explanation = version.explain(message, for: user)
+    explanation.conversationName = renderer.name(of: message.conversation)
     do {
       explanation.settings = try backend.changes(
         after: message.at, of: user, in: version.chain(of: message.conversation))

@@ -15,6 +15,7 @@ public enum ServiceJSON {
     json.add("at", raw: "\(explanation.at.milliseconds)")
     if let content { json.add("content", raw: self.content(content)) }
     json.add("conversation", explanation.conversation.text)
+    json.add("conversationName", explanation.conversationName)
     if let decision = explanation.decision { json.add("decision", raw: self.decision(decision)) }
     json.add("message", explanation.message.text)
     json.add("settings", explanation.settings)

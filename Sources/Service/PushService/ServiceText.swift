@@ -15,7 +15,8 @@ public enum ServiceText {
     let zone = explanation.timeZone
     var lines = [
       withLocalTimes(explanation.answer, zone),
-      "Message \(explanation.message) in \(explanation.conversation), "
+      "Message \(explanation.message) in \(explanation.conversation)"
+        + (explanation.conversationName.map { " (\($0))" } ?? "") + ", "
         + times(explanation.at, zone),
     ]
     lines += explanation.settings.map { ["Settings \(withLocalTimes($0, zone))."] } ?? []

@@ -15,6 +15,22 @@ package enum TerminalText {
     return String(escaped)
   }
 
+  /// A text as one word of a shell's command.
+  package static func shellWord(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"):
+        true
+      default: false
+      }
+    }
+    // Not replacing(), which would link the machinery of regular expressions.
+    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
+    return isPlain && !word.isEmpty ? word : "'\(parts.joined(separator: "'\\''"))'"
+  }
+
   /// Lines, each of which stays one.
   package static func lines(_ lines: [String]) -> String {
     lines.map(escaped).joined(separator: "\n")

@@ -141,4 +141,37 @@ import Testing
       }
     }
   }
+
+  /// Under open rules, which have no other content of pushes (O-10).
+  @Test func aConversationsNameIsShown() throws {
+    try withWorkplace { place in
+      let world = [
+        #"{"kind":"app","rules":"open"}"#,
+        #"{"kind":"conversation","id":"c1","type":"group","name":"Küche"}"#,
+        #"{"kind":"member","conversation":"c1","user":"u1"}"#,
+      ]
+      try place.write(world, as: "world.ndjson")
+      try place.write(
+        [#"{"id":"m1","conversation":"c1","at":1717387200000}"#], as: "messages.ndjson")
+      _ = try place.run(
+        "store", "import", "--store", "s.db", "--settings", "world.ndjson", "-q")
+      let exported = try place.run("store", "export", "--store", "s.db")
+      #expect(exported.lines.contains(world[1]))
+      for source in [["--settings", "world.ndjson"], ["--store", "s.db"]] {
+        let input = source + ["--messages", "messages.ndjson"]
+        let explain = ["explain"] + input + ["--message", "m1", "--user", "u1"]
+        #expect(
+          try place.run(explain).lines.contains("Message m1 in c1 (Küche), 2024-06-03T04:00:00Z"))
+        #expect(
+          try place.run(explain + ["--json"]).output.contains(#""conversationName":"Küche""#))
+        #expect(try place.run(["replay"] + input + ["--json"]).output.contains(#""name":"Küche""#))
+      }
+      try place.write(
+        [world[1].replacing("Küche", with: String(repeating: "ü", count: 129)), world[0]],
+        as: "long.ndjson")
+      #expect(
+        try place.run("check", "long.ndjson").output
+          == "long.ndjson:1: \"name\": 258 bytes is not in 1...256\n")
+    }
+  }
 }

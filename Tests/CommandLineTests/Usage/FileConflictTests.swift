@@ -46,7 +46,13 @@ import Testing
     let options = values.filter { $0.argument.kind != .positional }
     let positional = values.filter { $0.argument.kind == .positional }
     return command.words + (enough[command.name] ?? [])
-      + (options + positional).flatMap { $0.argument.words($0.value) }
+      + (positional + options).flatMap { $0.argument.words($0.value) }
+  }
+
+  /// What an argument is called; one of several values by all of them.
+  private static func shown(_ argument: Argument, _ command: CommandTree.Command) -> String {
+    let several = ["check": "<files>", "test": "<expectations>"]
+    return argument.kind == .positional ? several[command.name] ?? argument.shown : argument.shown
   }
 
   private static func message(
@@ -79,7 +85,8 @@ import Testing
             let before = place.names()
             let run = try place.run(Self.line(command, [(output, "target"), (other, path)]))
             let messages = [
-              Self.message("\(output.shown) target", other, path),
+              Self.message("\(output.shown) target", other, path)
+                .replacing(other.shown, with: Self.shown(other, command)),
               // Of two outputs either comes first.
               Self.message("\(other.shown) \(path)", output, "target"),
             ]
@@ -104,8 +111,7 @@ import Testing
           let target = try #require(FileHandle(forUpdatingAtPath: place.path("target")))
           try target.seekToEnd()
           let run = try place.run(Self.line(command, [(file, "target")]), output: target)
-          // An argument of several values is called by all of them.
-          let shown = command.name == "check" ? "<files>" : file.shown
+          let shown = Self.shown(file, command)
           #expect(
             run.errors.replacing(shown, with: file.shown)
               == Self.message("standard output", file, "target"),

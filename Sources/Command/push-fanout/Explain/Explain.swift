@@ -75,14 +75,14 @@ struct Explain: ParsableCommand {
         "--content explains by the settings as they are: leave out --presence and --changes.")
     }
     let user = Identifier(user)
-    let (fanout, directory, stored) =
-      content
-      ? try world.loadFanoutWithContent(threads: nil)
-      : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
+    let (fanout, directory, stored) = try world.loadFanoutWithContent(threads: nil)
     try fanout.currentVersion.checkIsDecided(user)
     guard fanout.user(user) != nil else { throw FanoutError.unknownUser(user) }
     if !presence.isEmpty || !changes.isEmpty {
-      let (found, skipped) = try explanationsAtTheirMoments(fanout, user)
+      var (found, skipped) = try explanationsAtTheirMoments(fanout, user)
+      for index in found.indices {
+        found[index].conversationName = directory.name(of: found[index].conversation)
+      }
       return try show(found.map { ($0, nil) }, skipped) { fanout.conversation($0) != nil }
     }
     let rules = fanout.app.rules

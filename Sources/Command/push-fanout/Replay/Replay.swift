@@ -207,7 +207,7 @@ struct Replay: ParsableCommand {
     guard !paths.contains("-"), !paths.contains("csv:-") else { return nil }
     return "push-fanout \(name) "
       + (files + more).filter { !$0.1.isEmpty }.map { option, values in
-        ([option] + values.map(FollowResult.quoted)).joined(separator: " ")
+        ([option] + values.map(TerminalText.shellWord)).joined(separator: " ")
       }.joined(separator: " ") + " \(last)"
   }
 

@@ -119,7 +119,7 @@ struct ReplayText {
           person.share.percentage(of: person.pushes)))
     }
     let follow = top.follow ?? "push-fanout replay … --follow-user"
-    lines.append("what the first got: \(follow) \(FollowResult.quoted(first.id))")
+    lines.append("what the first got: \(follow) \(TerminalText.shellWord(first.id))")
     lines += ["", Self.row(["most pushes by", "messages", "decisions", "pushes", "push rate"])]
     for sender in top.senders {
       lines.append(

@@ -1,6 +1,7 @@
 import PushFanout
 import PushFiles
 import PushModel
+import PushService
 import PushStore
 import PushSupport
 import Synchronization
@@ -36,7 +37,9 @@ enum KnownIDs {
     let consider = { search.consider($0) }
     switch world.withLock({ $0 }) {
     case .none: break
-    case .engine(let fanout): each(of: fanout.currentVersion, isUser: user != nil, consider)
+    case .engine(let fanout):
+      return fanout.currentVersion.advice(
+        user: user.map { Identifier($0) }, conversation: conversation.map { Identifier($0) })
     case .values(let settings):
       if user == nil {
         for id in settings.conversationIDs { consider(id.text) }
@@ -52,13 +55,6 @@ enum KnownIDs {
       try? reader.close()
     }
     return search.nearest.map { "; did you mean \"\($0)\"?" } ?? ""
-  }
-
-  private static func each(
-    of version: FanoutVersion, isUser: Bool, _ body: (String) -> Void
-  ) {
-    if !isUser { return version.forEachConversation { id, _ in body(id.text) } }
-    version.forEachZone { _, id, _ in body(id.text) }
   }
 
   /// An error, with what was most likely meant if it is about an id that there is not.

@@ -31,7 +31,7 @@ struct FileOptions: ParsableArguments {
 }
 
 /// A world, for every command that decides: files, or a store.
-struct WorldOptions: ParsableArguments {
+struct WorldOptions: ParsableArguments, WorldSource {
   @OptionGroup var files: FileOptions
 
   @Option(help: ArgumentHelp("A store, instead of files.", valueName: "file"))
@@ -40,40 +40,6 @@ struct WorldOptions: ParsableArguments {
   @OptionGroup var zones: UnknownZoneOption
 
   @OptionGroup var habits: QuietOption
-
-  /// The files, if there is no store.
-  var paths: SettingsPaths {
-    var paths = files.paths
-    paths.unknownZones = zones.ofFiles
-    return paths
-  }
-
-  /// Reads the world into the engine, with a progress bar.
-  func loadFanout(threads: Int?) throws -> Fanout {
-    if let store = store?.path {
-      let opened = try ProgressBar.watch("opening", store, passes: 0.6) {
-        try SettingsStore(store, .read, threads: threads, unknownZones: zones.unknownZones)
-      }
-      opened.opening.say(store)
-      try opened.close()
-      return reported(opened.fanout)
-    }
-    let bar = ProgressBar("loading")
-    defer { bar.finish() }
-    let fanout = try SettingsLoader.loadFanout(
-      paths, threads: threads, LoadOptions { bar.update($0) })
-    bar.finish()
-    return reported(fanout)
-  }
-
-  /// Prints who is decided for without quiet hours, and gives the engine back.
-  func reported(_ fanout: Fanout) -> Fanout {
-    if let store = store?.path { KnownIDs.use(store: store) } else { KnownIDs.use(fanout) }
-    if zones.unknownZones == .ignore {
-      UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)
-    }
-    return fanout
-  }
 
   /// Reads the world as values, as ``ZonedSettings`` for an evaluator that needs all zones, and says
   /// who is decided for without quiet hours.
@@ -111,13 +77,60 @@ struct WorldOptions: ParsableArguments {
   }
 
   func validate() throws {
+    try checkIsOne()
     let paths = files.paths
-    if store != nil {
-      guard paths.settings.isEmpty, paths.users.isEmpty, paths.members.isEmpty else {
-        throw ValidationError("--store goes without --settings, --users and --members.")
-      }
-    } else if paths.settings.isEmpty && paths.members.isEmpty {
+    if store == nil, paths.settings.isEmpty && paths.members.isEmpty {
       throw ValidationError("Name the members: --settings FILE, --members FILE or --store FILE.")
+    }
+  }
+}
+
+/// Arguments that name a world.
+protocol WorldSource {
+  var files: FileOptions { get }
+  var store: StorePath? { get }
+  var zones: UnknownZoneOption { get }
+}
+
+extension WorldSource {
+  /// The files, if there is no store.
+  var paths: SettingsPaths {
+    var paths = files.paths
+    paths.unknownZones = zones.ofFiles
+    return paths
+  }
+
+  /// Reads the world into the engine, with a progress bar.
+  func loadFanout(threads: Int?) throws -> Fanout {
+    if let store = store?.path {
+      let opened = try ProgressBar.watch("opening", store, passes: 0.6) {
+        try SettingsStore(store, .read, threads: threads, unknownZones: zones.unknownZones)
+      }
+      opened.opening.say(store)
+      try opened.close()
+      return reported(opened.fanout)
+    }
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    let fanout = try SettingsLoader.loadFanout(
+      paths, threads: threads, LoadOptions { bar.update($0) })
+    bar.finish()
+    return reported(fanout)
+  }
+
+  /// Prints who is decided for without quiet hours, and gives the engine back.
+  func reported(_ fanout: Fanout) -> Fanout {
+    if let store = store?.path { KnownIDs.use(store: store) } else { KnownIDs.use(fanout) }
+    if zones.unknownZones == .ignore {
+      UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)
+    }
+    return fanout
+  }
+
+  /// Refuses files beside a store.
+  func checkIsOne() throws {
+    if store != nil, files.paths.count > 0 {
+      throw ValidationError("--store goes without --settings, --users and --members.")
     }
   }
 }

@@ -11,6 +11,7 @@ internal import Synchronization
 @safe final class ConversationCache: Sendable {
   private static let chunkBits = 12
   private static let chunkCount = 1 << 20
+  private static let chunkBytes = chunkCount * MemoryLayout<Atomic<UInt>>.stride
 
   private let readGuard = ReadGuard()
   private nonisolated(unsafe) let chunks: UnsafeMutablePointer<Atomic<UInt>>
@@ -43,8 +44,13 @@ internal import Synchronization
     self.readFromTablesLimit = readFromTablesLimit
     self.byteLimit = byteLimit
     delivered = Atomic(version)
-    let memory = unsafe calloc(Self.chunkCount, MemoryLayout<Atomic<UInt>>.stride)
-    guard let memory = unsafe memory else { fatalError("out of memory") }
+    // Not calloc(), which clears all of it where a program makes one small engine after the other.
+    let memory = unsafe mmap(
+      nil, Self.chunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+      0)
+    guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
+      fatalError("out of memory")
+    }
     unsafe chunks = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.chunkCount)
   }
 
@@ -53,7 +59,7 @@ internal import Synchronization
     state.withLock { state in
       for chunk in state.chunks { unsafe Glibc.free(UnsafeMutableRawPointer(bitPattern: chunk)) }
     }
-    unsafe Glibc.free(chunks)
+    unsafe munmap(chunks, Self.chunkBytes)
   }
 
   var byteCount: Int { state.withLock { $0.byteCount } }

@@ -12,4 +12,10 @@ enum FileSource {
     case .bytes(_, let name): name
     }
   }
+
+  /// How many bytes there are; nil for a file.
+  var byteCount: Int? {
+    guard case .bytes(let bytes, _) = self else { return nil }
+    return bytes.count
+  }
 }

@@ -19,7 +19,7 @@ final class LineReader {
 
   init(_ source: FileSource) throws(FileProblem.Problem) {
     bytes = try ByteReader(source)
-    unsafe buffer = Self.allocate(1024 * 1024)
+    unsafe buffer = Self.allocate(min(source.byteCount.map { $0 + 1 } ?? .max, 1024 * 1024))
   }
 
   deinit { unsafe buffer.deallocate() }

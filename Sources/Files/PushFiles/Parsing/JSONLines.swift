@@ -118,9 +118,20 @@ final class JSONParser {
   ///
   /// - Complexity: O(bytes of the line).
   func raw(_ value: JSONValue) -> RawJSON {
+    unsafe RawJSON(unchecked: RawText.value(in: line, token: index(of: value)))
+  }
+
+  /// Where in the line that was parsed last a value stands.
+  ///
+  /// - Complexity: O(bytes of the line).
+  func place(of value: JSONValue) -> Range<Int> {
+    unsafe RawText.range(in: line, token: index(of: value))
+  }
+
+  /// How many values and names come before a value.
+  private func index(of value: JSONValue) -> Int {
     var count = 0
-    let first = unsafe pf_json_tokens(parser, &count)!
-    return unsafe RawJSON(unchecked: RawText.value(in: line, token: value.index(behind: first)))
+    return unsafe value.index(behind: pf_json_tokens(parser, &count)!)
   }
 }
 
@@ -198,6 +209,13 @@ struct JSONValue {
     unsafe JSONFields(position: token + 1, end: token + Int(token.pointee.length))
   }
 
+  /// The members of an object with those that are null.
+  var fieldsWithNull: JSONFields {
+    var fields = fields
+    fields.givesNull = true
+    return fields
+  }
+
   /// The items of an array.
   var items: JSONItems {
     unsafe JSONItems(position: token + 1, end: token + Int(token.pointee.length))
@@ -217,13 +235,14 @@ struct JSONKey {
 struct JSONFields: Sequence, IteratorProtocol {
   fileprivate var position: UnsafePointer<pf_json_token>
   fileprivate let end: UnsafePointer<pf_json_token>
+  fileprivate var givesNull = false
 
   mutating func next() -> (key: JSONKey, value: JSONValue)? {
     while unsafe position < end {
       let key = unsafe JSONValue(token: position)
       let value = unsafe JSONValue(token: position + 1)
       unsafe position += 1 + Int((position + 1).pointee.length.forKind(value.kind))
-      if !value.isNull { return (key: JSONKey(value: key), value: value) }
+      if givesNull || !value.isNull { return (key: JSONKey(value: key), value: value) }
     }
     return nil
   }

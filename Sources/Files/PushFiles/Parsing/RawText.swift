@@ -8,38 +8,41 @@ enum RawText {
   ///   - token: which value it is, counting values and names from 0 in the order of the text.
   /// - Complexity: O(bytes up to the end of the value).
   static func value(in line: UnsafeRawBufferPointer, token: Int) -> [UInt8] {
-    var offset = unsafe start(in: line, token: token)
+    let range = unsafe range(in: line, token: token)
     var text: [UInt8] = []
-    var depth = 0
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let byte = unsafe line[offset]
+      let end = byte == quote ? unsafe endOfString(in: line, from: offset) : offset + 1
+      if !isBlank(byte) { unsafe text.append(contentsOf: line[offset..<end]) }
+      offset = end
+    }
+    return text
+  }
+
+  /// Where a value stands; the parameters are those of ``value(in:token:)``.
+  ///
+  /// - Complexity: O(bytes up to the end of the value).
+  static func range(in line: UnsafeRawBufferPointer, token: Int) -> Range<Int> {
+    let start = unsafe start(in: line, token: token)
+    var (offset, depth) = (start, 0)
     while offset < line.count {
       let byte = unsafe line[offset]
       switch byte {
-      case UInt8(ascii: "\""):
-        let end = unsafe endOfString(in: line, from: offset)
-        unsafe text.append(contentsOf: line[offset..<end])
-        offset = end
-        if depth == 0 { return text }
+      case quote:
+        offset = unsafe endOfString(in: line, from: offset)
+        if depth == 0 { return start..<offset }
         continue
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        if depth == 0 { return text }  // it closes what the value is in
         depth -= 1
-        text.append(byte)
-        if depth == 0 { return text }
-        offset += 1
-        continue
-      case UInt8(ascii: ","):
-        if depth == 0 { return text }
-      case _ where isBlank(byte):
-        if depth == 0, !text.isEmpty { return text }
-        offset += 1
-        continue
+        if depth == 0 { return start..<offset + 1 }
       default: break
       }
-      text.append(byte)
+      if depth <= 0, isDelimiter(byte) { break }  // behind a number or a word
       offset += 1
     }
-    return text
+    return start..<offset
   }
 
   /// Where a value begins.
@@ -63,10 +66,12 @@ enum RawText {
     return line.count
   }
 
+  private static let quote = UInt8(ascii: "\"")
+
   /// The offset behind the closing quote of the string that begins at `offset`.
   private static func endOfString(in line: UnsafeRawBufferPointer, from offset: Int) -> Int {
     var end = offset + 1
-    while end < line.count, unsafe line[end] != UInt8(ascii: "\"") {
+    while end < line.count, unsafe line[end] != quote {
       end += unsafe line[end] == UInt8(ascii: "\\") ? 2 : 1
     }
     return min(end + 1, line.count)

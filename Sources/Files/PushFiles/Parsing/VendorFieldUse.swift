@@ -12,6 +12,8 @@ struct VendorFieldUse {
     case field(String)
     /// A field that only other rules can do without.
     case missing(String)
+    /// A name of a conversation of so many bytes; nil for what is no text.
+    case nameOfBytes(Int?)
     /// A word that is a level of other rules.
     case level(String, field: String)
   }
@@ -102,6 +104,15 @@ struct VendorFieldUse {
     }
   }
 
+  /// Notes the name of a conversation that some rules refuse: no text, or of so many bytes.
+  mutating func note(nameOfBytes count: Int?) {
+    note {
+      $0.fields.contains(.anyName)
+    } lack: { _ in
+      .nameOfBytes(count)
+    }
+  }
+
   @inline(__always)
   private mutating func note(_ has: (RuleSet) -> Bool, lack: (_ owner: RuleSet) -> Lack) {
     if let known, has(known) { return }
@@ -131,6 +142,9 @@ struct VendorFieldUse {
     case .belongs(let what, let owner): .fieldOfOtherRules(what, owner, rules: rules)
     case .field(let name): .unknownField(name, nearest: nil)
     case .missing(let name): .missingField(name)
+    case .nameOfBytes(let count?):
+      .outOfRange("name", value: "\(count) bytes", range: "1...256")
+    case .nameOfBytes(nil): .wrongType("name", expected: "a string")
     case .level(let text, let field): .unknownLevel(field, value: text, rules: rules)
     }
   }

@@ -141,11 +141,6 @@ public struct UnknownColumns: Hashable, Sendable {
 
   /// A name as a shell takes it.
   private static func argument(_ name: String) -> String {
-    let shown = printable(name)
-    let isPlain = shown.allSatisfy { $0.isLetter || $0.isNumber || "_-.".contains($0) }
-    if isPlain { return shown }
-    // `replacing` would link the regular expressions of the standard library.
-    let parts = shown.split(separator: "'" as Character, omittingEmptySubsequences: false)
-    return "'" + parts.joined(separator: "'\\''") + "'"
+    TerminalText.shellWord(printable(name))
   }
 }

@@ -67,7 +67,7 @@ public enum SettingsEncoder {
     }
     if fields.contains(.classLevels) { line.addOpenFields(user) }
     if let devices = user.devices { line.add(devices, rules) }
-    if display != RecipientDisplay(), fields.contains(.names) { line.add(display, rules) }
+    if display != RecipientDisplay(), fields.contains(.display) { line.add(display, rules) }
     return line.end()
   }
 
@@ -83,7 +83,7 @@ public enum SettingsEncoder {
       line.add("level", settings.level, rules)
     }
     if settings.kind == .ultraGroup { line.add(settings.channels) }
-    if let name, rules.fields.contains(.names) { line.add("name", name) }
+    if let name { line.add("name", name) }
     return line.end()
   }
 

@@ -36,7 +36,8 @@ public struct SettingsPaths: Sendable {
     self.init(settings: [name], contents: [name: settings])
   }
 
-  var count: Int { settings.count + users.count + members.count }
+  /// How many files there are.
+  package var count: Int { settings.count + users.count + members.count }
 
   func path(_ file: Int) -> String { (settings + users + members)[file] }
 

@@ -158,7 +158,7 @@ extension SettingsRecord {
           }
         }
       case "devices": user.devices = try devices(value, &uses)
-      case "display", "remarks": uses.note(.names, "\"\(key.text)\"")  // ContentCollector's
+      case "display", "remarks": uses.note(.display, "\"\(key.text)\"")  // ContentCollector's
       default: try refuse(key, but: extra, among: fields["user"] ?? [])
       }
     }
@@ -287,7 +287,9 @@ extension SettingsRecord {
       case "channels":
         settings.channels = try channels(value, &uses)
         saysDefaults = "channels"
-      case "name": uses.note(.names, "\"name\"")  // ContentCollector's
+      case "name":  // ContentCollector's
+        let count = value.kind == PF_JSON_STRING ? unsafe value.utf8.count : nil
+        if !(1...256).contains(count ?? 0) { uses.note(nameOfBytes: count) }
       default: try refuse(key, but: extra, among: fields["conversation"] ?? [])
       }
     }
@@ -363,7 +365,7 @@ extension SettingsRecord {
         uses.note(.roles, "\"roles\"")
         present.roles = true
         settings.roles = try Self.roles(value)
-      case "nickname": uses.note(.names, "\"nickname\"")  // ContentNote's
+      case "nickname": uses.note(.display, "\"nickname\"")  // ContentNote's
       default:
         try SettingsRecord.refuse(key, but: extra, among: SettingsRecord.fields["member"] ?? [])
       }

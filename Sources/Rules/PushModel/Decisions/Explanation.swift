@@ -34,6 +34,8 @@ public struct Explanation: Hashable, Sendable {
   public let message: Identifier
   /// The id of the conversation that the message was sent to.
   public let conversation: Identifier
+  /// What the conversation is called; nil where nobody has named it, or names were not read.
+  public package(set) var conversationName: String?
   /// The id of the user whose decision is explained.
   public let user: Identifier
   /// The instant of the decision.

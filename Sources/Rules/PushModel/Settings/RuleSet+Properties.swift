@@ -104,13 +104,13 @@ extension RuleSet {
   private static let easemobFields: VendorFields = [
     .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
     .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
-    .translations, .names, .backgroundSince, .mentionLevel, .quietHoursObject,
+    .translations, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
   ]
   private static let rongcloudFields: VendorFields = [
     .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
     .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
     .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
-    .pushData, .names, .backgroundSince, .mentionLevel, .quietHoursObject,
+    .pushData, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
   ]
   private static let openFields: VendorFields = [
     .appLevel, .userLevel, .userMute, .memberMute, .conversationLevel, .force, .classLevels,

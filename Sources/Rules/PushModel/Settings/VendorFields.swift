@@ -106,8 +106,8 @@ extension VendorFields {
 
   // MARK: The vendors'
 
-  /// What notifications show of users and conversations: their names and `display`.
-  @inlinable public static var names: Self { Self(rawValue: 1 << 47) }
+  /// What notifications show of users: `display`, `remarks` and `nickname`.
+  @inlinable public static var display: Self { Self(rawValue: 1 << 47) }
   /// A device's `backgroundSince`.
   @inlinable public static var backgroundSince: Self { Self(rawValue: 1 << 48) }
   /// The level `mention`.
@@ -121,6 +121,9 @@ extension VendorFields {
   @inlinable public static var groupLevel: Self { Self(rawValue: 1 << 51) }
   /// Threads without a `parent`.
   @inlinable public static var threadWithoutParent: Self { Self(rawValue: 1 << 52) }
+  /// A conversation's `name` that is not looked at where content is not read; open rules have names
+  /// of 1 to 256 bytes (O-10).
+  @inlinable public static var anyName: Self { Self(rawValue: 1 << 53) }
 }
 
 // MARK: What records have

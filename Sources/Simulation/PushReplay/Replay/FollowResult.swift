@@ -32,24 +32,6 @@ public struct FollowResult: Codable, Equatable, Sendable {
   }
 }
 
-extension FollowResult {
-  /// A text as one word of a shell's command, for ``explain``.
-  public static func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"):
-        true
-      default: false
-      }
-    }
-    // Not replacing(), which would link the machinery of regular expressions.
-    let parts = word.split(separator: "'", omittingEmptySubsequences: false)
-    return isPlain && !word.isEmpty ? word : "'\(parts.joined(separator: "'\\''"))'"
-  }
-}
-
 /// Adds up what is followed, in the order of time.
 ///
 /// - Memory: that of the messages that are listed, and some 100 bytes an hour.

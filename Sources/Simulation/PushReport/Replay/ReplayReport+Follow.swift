@@ -1,5 +1,6 @@
 internal import PushModel
 internal import PushReplay
+internal import PushSupport
 
 /// What became of each message to one user or in one room, and nothing about all others.
 extension ReplayReport {
@@ -138,7 +139,7 @@ extension ReplayReport {
         message.outcome.map { Self.outcome($0.action, $0.reason, $0.scope) }
           ?? Table.Cell("There was no recipient."))
       if let explain {
-        let command = "\(explain) \(FollowResult.quoted(message.id))"
+        let command = "\(explain) \(TerminalText.shellWord(message.id))"
         row.append(
           Table.Cell(
             html: "<code>\(Escaping.identifier(command, limit: 400))</code>", value: command))

@@ -1,5 +1,6 @@
 internal import PushModel
 internal import PushReplay
+internal import PushSupport
 
 /// Who is never reached, and who gets most.
 extension ReplayReport {
@@ -50,7 +51,7 @@ extension ReplayReport {
         ]
       }, becomesCards: true, caption: "People by pushes", file: "top-people")
     let reached = (result.people?.people ?? 0) - (result.people?.neverReached ?? 0)
-    let command = "\(top.follow ?? "replay --follow-user") \(FollowResult.quoted(first.id))"
+    let command = "\(top.follow ?? "replay --follow-user") \(TerminalText.shellWord(first.id))"
     let isAll = top.people.count == reached
     let note =
       (isAll

@@ -65,7 +65,7 @@ extension StoreWrite {
     of user: Identifier, _ body: (inout RecipientDisplay) -> Void
   ) throws {
     let rules = try queries.rules()
-    guard rules.fields.contains(.names) else { throw StoreError.otherRules(rules) }
+    guard rules.fields.contains(.display) else { throw StoreError.otherRules(rules) }
     try check(user)
     let before = try queries.display(of: user)
     var after = before
