@@ -97,7 +97,7 @@ import Testing
       forXPath: "//*[@class='folded']/*[local-name()='details']/*[local-name()='summary']/*")
     #expect(folded.count == 5 && folded.first?.stringValue == "All outcomes")
     let text = root.stringValue ?? ""
-    #expect(text.contains("Replay of 4,000 messages"))
+    #expect(text.contains("How many pushes from 2016-03-03 to 2017-07-15?"))
     #expect(text.contains("2016-03-03 00:00 to 2017-07-15 21:00 UTC"))
     #expect(text.contains("Stopped by the user's quiet hours"))
     #expect(text.contains("Europe/Berlin"))

@@ -109,12 +109,13 @@ extension CompareReport {
     return first.uppercased() + cut.dropFirst()
   }
 
-  /// `−95 %`, `+3.2 %`; of nothing the difference.
+  /// `−95 %`, `+3.2 %`; `less than 0.1 %`; of nothing the difference.
   static func change(_ a: Int, _ b: Int) -> String {
     if a == b { return "\u{B1}0" }
     let sign = b > a ? "+" : "\u{2212}"
     guard a > 0 else { return "+" + Figures.short(b) }
     let share = Double((b - a).magnitude) / Double(a)
+    if share < 0.0005 { return "less than 0.1 %" }
     return sign + Figures.percent(share, isExact: b == 0)
   }
 

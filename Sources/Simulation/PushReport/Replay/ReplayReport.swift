@@ -17,7 +17,7 @@ public struct ReplayReport {
   /// A page of a result.
   ///
   /// - Parameters:
-  ///   - title: the page's heading; nil for one with the number of messages.
+  ///   - title: the page's heading; nil for a question of the days that it is about.
   ///   - price: what pushes cost; nil for no costs on the page.
   ///   - note: what readers are to know first, below the answer; nil for nothing.
   ///   - printsFigures: whether folded sections and the figures behind charts are printed.
@@ -31,9 +31,16 @@ public struct ReplayReport {
     self.result = result
     let usual =
       result.follow.map { "What became of messages: \($0.name(in: result))" }
-      ?? "Replay of \(Figures.count(result.messages, "message"))"
+      ?? Self.question(result)
     frame = PageFrame(
       title: title ?? usual, price: price, note: note, printsFigures: printsFigures)
+  }
+
+  /// What the page answers: `How many pushes on 2016-03-03?`
+  private static func question(_ result: ReplayResult) -> String {
+    guard let first = result.first, let last = result.last else { return "How many pushes?" }
+    let (from, to) = (CivilTime(first).date, CivilTime(last).date)
+    return "How many pushes \(from == to ? "on \(from)" : "from \(from) to \(to)")?"
   }
 
   /// The whole file.
