@@ -27,6 +27,15 @@ import Testing
     #expect(found == ["0 %", "100 %", "33.3 %", "< 0.1 %", "< 0.1 %", "> 99.9 %", "\u{2013}"])
   }
 
+  @Test func changes() {
+    let pairs = [(5, 5), (100, 5), (1000, 1032), (3000, 2999), (0, 4), (4, 0)]
+    let found = pairs.map { CompareReport.change($0, $1).replacing("\u{A0}", with: " ") }
+    #expect(
+      found == [
+        "\u{B1}0", "\u{2212}95.0 %", "+3.2 %", "less than 0.1 %", "+4", "\u{2212}100 %",
+      ])
+  }
+
   @Test func durations() {
     let found = [0, 0.000_000_5, 0.000_18, 0.0229, 1.885, 119.4, 200, 7300, 200_000].map {
       Figures.seconds($0).replacing("\u{A0}", with: " ")

@@ -250,6 +250,12 @@ import Testing
     }
   }
 
+  @Test func anEmptyFileIsNoSuccess() throws {
+    let run = try Self.results([""])
+    #expect(run.status == 1)
+    #expect(run.errors == "push-fanout: the files have no expectations\n")
+  }
+
   // MARK: init
 
   @Test(arguments: ["easemob", "rongcloud", "open"])

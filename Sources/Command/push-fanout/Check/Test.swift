@@ -35,7 +35,7 @@ struct Test: ParsableCommand, WorldSource {
       What does not hold is printed with what was decided, and why. --update writes what is decided \
       into the files instead, for review: parts that a line has, all where it has none.
 
-      Exit status 0 when everything holds, 1 when something does not.
+      Exit status 0 when everything holds, 1 when something does not, or nothing is expected.
       """)
 
   @Argument(
@@ -100,8 +100,9 @@ struct Test: ParsableCommand, WorldSource {
     try print(results, left)
     let (held, count) = (results.count - left.count, results.count)
     if changed > 0 { Terminal.note("\(changed.counted("expectation")) updated") }
-    Terminal.note(
-      count == 0 ? "no expectations" : "\(held.grouped) of \(count.counted("expectation")) hold")
+    // A file that was emptied by mistake would pass for ever.
+    if results.isEmpty { throw Failure(text: "the files have no expectations") }
+    Terminal.note("\(held.grouped) of \(count.counted("expectation")) hold")
     if !left.isEmpty { throw ExitCode(1) }
   }
 
