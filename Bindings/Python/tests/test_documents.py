@@ -63,8 +63,8 @@ def test_the_page_is_true():
 @pytest.mark.parametrize("rules", ["easemob", "rongcloud", "open"])
 def test_expectations_are_tests(rules, tmp_path):
     subprocess.run([COMMAND, "init", "-q", "--rules", rules, tmp_path / "chat"], check=True)
-    (test,) = [text for language, text in blocks_of_the_page("docs/test.md") if language == "python"]
-    (tmp_path / "chat" / "test_settings.py").write_text(test)
+    blocks = dict(blocks_of_the_page("docs/test.md"))
+    (tmp_path / "chat" / "test_settings.py").write_text(blocks["python"])
 
     def run():
         return subprocess.run(

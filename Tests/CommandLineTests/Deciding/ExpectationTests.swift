@@ -268,6 +268,10 @@ import Testing
         chat.names() == ["README.md", "expectations.ndjson", "messages.ndjson", "settings.ndjson"])
       let check = try chat.run("check", "--strict", "settings.ndjson", "messages.ndjson")
       #expect(check.status == 0 && check.output == "", "\(check.output)")
+      for name in chat.names() {
+        let text = try chat.read(name)
+        #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"), "\(name)")
+      }
       #expect(try chat.read("settings.ndjson").contains("\"rules\":\"\(rules)\""))
       #expect(try chat.read("settings.ndjson").matches(of: /"kind":"user"/).count == 5)
       #expect(try chat.read("messages.ndjson").split(separator: "\n").count == 8)

@@ -49,7 +49,8 @@ struct Init: ParsableCommand {
       let head = section.prefix { $0 != "\n" }
       let parts = head.split(separator: "/")
       guard parts.first.map(String.init) == rules.rawValue else { return nil }
-      return (String(parts[1]), section.dropFirst(head.count + 1) + "\n")
+      let text = section.dropFirst(head.count + 1)
+      return (String(parts[1]), text.hasSuffix("\n") ? String(text) : text + "\n")
     }
   }
 }
