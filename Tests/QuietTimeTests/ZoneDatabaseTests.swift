@@ -84,6 +84,19 @@ import Testing
     #expect(try version(["Zulu": ""]) != hash, "the hash is of all zones")
   }
 
+  @Test func theZonesOfAnArchiveAreFoundFromItsPrograms() {
+    let zones = "/a b/share/push-fanout/zoneinfo"
+    let folders = [
+      "/a b/bin/push-fanout", "/a b/libexec/push-fanout/push-fanout-server", "/p", nil,
+    ]
+    .map { ZoneDatabase.archivedFolders(program: $0) }
+    #expect(
+      folders == [
+        [zones, "/share/push-fanout/zoneinfo"],
+        ["/a b/libexec/share/push-fanout/zoneinfo", zones], [], [],
+      ])
+  }
+
   // MARK: What is wrong
 
   @Test func missingFolders() throws {

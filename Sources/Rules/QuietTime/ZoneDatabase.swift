@@ -17,7 +17,8 @@ public struct ZoneDatabase: Sendable {
   public let names: Set<String>
 
   /// The system's database: in the folder that the environment's `TZDIR` names or, where that is
-  /// not set, in the first that is there of those where C libraries look. Opened once a process.
+  /// not set, in the first that is there of those where C libraries look, and last that of the
+  /// archive that the program is in. Opened once a process.
   public static let system = Result { () throws(ZoneDataError) in try openSystem() }
 
   /// Where glibc and musl look.
@@ -26,10 +27,20 @@ public struct ZoneDatabase: Sendable {
   private static func openSystem() throws(ZoneDataError) -> ZoneDatabase {
     let own = unsafe getenv("TZDIR").map { unsafe String(cString: $0) } ?? ""
     let folders = own.isEmpty ? usualFolders : [own]
-    guard let folder = folders.first(where: { isFolder($0) }) else {
+    let archived = own.isEmpty ? archivedFolders(program: FilePath.real("/proc/self/exe")) : []
+    guard let folder = (folders + archived).first(where: { isFolder($0) }) else {
       throw .noDatabase(folders: folders)
     }
     return try ZoneDatabase(folder: folder)
+  }
+
+  /// Where `make dist` puts time zones, seen from `bin/push-fanout` and from
+  /// `libexec/push-fanout/push-fanout-server`.
+  static func archivedFolders(program: String?) -> [String] {
+    let parts = program?.split(separator: "/") ?? []
+    return [2, 3].filter { $0 <= parts.count }.map { depth in
+      (parts.dropLast(depth) + ["share/push-fanout/zoneinfo"]).map { "/" + $0 }.joined()
+    }
   }
 
   /// Opens the database in a folder.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import PushSupport
 
 /// `push-fanout serve`: becomes the server, which is a program of its own.
 struct Serve: ParsableCommand {
@@ -68,10 +69,5 @@ enum ServerSearch {
   }
 
   /// The file of this program; nil where /proc is not mounted.
-  static var ownPath: String? {
-    var buffer = [CChar](repeating: 0, count: 4096)
-    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    guard count > 0 else { return nil }
-    return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
+  static var ownPath: String? { FilePath.real("/proc/self/exe") }
 }
