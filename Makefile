@@ -1,6 +1,7 @@
 include scripts/build.mk
 .PHONY: help packages program debug demo test unit test-fast test-tools lint format oracle crash-test sanitize \
-  docs docs-examples report-check faults examples install deb deb-check release-check check-all clean
+  docs docs-examples report-check faults examples programs built install deb deb-check dist dist-check dist-again \
+  release-check check-all clean
 .DEFAULT_GOAL := help
 
 help: ## this list; `make -C FOLDER TARGET` for those of a folder
@@ -72,12 +73,14 @@ docs-examples: program ## writes what the commands in README.md and docs/ print 
 report-check: program ## pages of push-fanout report in a headless Chromium; PAGES='a.html b.html' for those
 	@scripts/check-pages $(PROGRAM) $(PAGES)
 
-built: program
-	@$(MAKE) -C Bindings/C lib
+programs: program
 	@$(MAKE) -C Server server
 
+built: programs
+	@$(MAKE) -C Bindings/C lib
+
 # `--version` of what is installed names the commit.
-install deb: export PUSH_FANOUT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+install deb dist: export PUSH_FANOUT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 
 install: built ## the command, the server, C libraries, man pages, completions: PREFIX=/usr/local DESTDIR=
 	@scripts/install-packages binutils python3
@@ -89,6 +92,19 @@ deb: built ## the same as Debian packages, .build/deb/*.deb
 deb-check: deb ## tries the package on a fresh Debian
 	@scripts/install-packages mmdebstrap python3 man-db groff-base systemd
 	@scripts/package/check-deb .build/deb/*.deb
+
+dist: programs ## one archive that runs on any Linux of this architecture, dist/*.tar.gz
+	@scripts/package/dist
+
+dist-check: dist ## tries the archive on fresh systems: Debian 12 and 13, Ubuntu 24.04, and one without libraries
+	@scripts/install-packages mmdebstrap python3
+	@scripts/package/check-dist dist/push-fanout-*.tar.gz
+
+dist-again: dist ## makes the archive once more in another folder: it must be the same, byte by byte
+	rm -rf .build/again
+	git clone -q . .build/again && cp Package.resolved .build/again
+	@$(MAKE) -C .build/again dist
+	cd dist && sha256sum --check SHA256SUMS && cmp *.tar.gz ../.build/again/dist/*.tar.gz
 
 release-check: packages ## a package that depends on this one by version; scripts/release makes a version
 	@scripts/package/check-dependency
