@@ -29,15 +29,20 @@ extension ResultChecks {
         reason: "a backlog belongs to seconds over the limit, of which there are "
           + "\(limit.secondsOver)")
     }
-    for (name, backlog) in [("longest", limit.longest), ("worst", limit.worst)] {
-      guard let backlog else { continue }
-      try checkInstant(backlog.from, "\(field).\(name).from")
-      try checkInstant(backlog.at, "\(field).\(name).at")
-      try checkCount(backlog.waiting, "\(field).\(name).waiting")
-      guard backlog.from <= backlog.at, (1...limit.backlogSeconds).contains(backlog.seconds) else {
-        throw ReportProblem(
-          field: "\(field).\(name)", reason: "is not within the time with a backlog")
-      }
+    try checkBacklog(limit.longest, of: limit, "\(field).longest")
+    try checkBacklog(limit.worst, of: limit, "\(field).worst")
+  }
+
+  /// Not in a loop of two: swiftc 6.3 unrolls it, and writes other code each time.
+  private func checkBacklog(
+    _ backlog: Backlog?, of limit: RateLimitResult, _ field: String
+  ) throws(ReportProblem) {
+    guard let backlog else { return }
+    try checkInstant(backlog.from, "\(field).from")
+    try checkInstant(backlog.at, "\(field).at")
+    try checkCount(backlog.waiting, "\(field).waiting")
+    guard backlog.from <= backlog.at, (1...limit.backlogSeconds).contains(backlog.seconds) else {
+      throw ReportProblem(field: field, reason: "is not within the time with a backlog")
     }
   }
 }
