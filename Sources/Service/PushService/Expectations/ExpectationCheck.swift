@@ -123,7 +123,7 @@ public struct ExpectationCheck: Sendable {
 
   private mutating func add(_ line: Line, of file: String) {
     var (label, expected) = ("line \(line.number)", ExpectedDecision())
-    var (message, isNamed, user): (Message?, Bool, Identifier?) = (nil, false, nil)
+    var (message, isNamed, user): (Identifier?, Bool, Identifier?) = (nil, false, nil)
     var decision: Decision?
     let verdict: ExpectationResult.Verdict
     do {
@@ -134,16 +134,17 @@ public struct ExpectationCheck: Sendable {
         throw Refusal("nothing is expected; --update writes what is decided")
       }
       let engine = try self.engine(of: expectation)
-      message = try self.message(of: expectation, by: engine)
+      let sent = try self.message(of: expectation, by: engine)
+      message = sent.id
       if case .id = expectation.message { isNamed = true }
-      let recipient = try user ?? Self.onlyRecipient(of: message!, by: engine)
+      let recipient = try user ?? Self.onlyRecipient(of: sent, by: engine)
       user = recipient
-      label = expectation.label ?? "\(message!.id) for \(recipient)"
-      try Self.check(message!, recipient, by: engine)
-      decision = engine.currentVersion.decision(message!, for: recipient)
+      label = expectation.label ?? "\(sent.id) for \(recipient)"
+      try Self.check(sent, recipient, by: engine)
+      decision = engine.currentVersion.decision(sent, for: recipient)
       verdict =
         expected.holds(for: decision) && expected != ExpectedDecision()
-        ? .holds : .differs(engine.currentVersion.explain(message!, for: recipient))
+        ? .holds : .differs(engine.currentVersion.explain(sent, for: recipient))
     } catch {
       let text =
         switch error {
@@ -155,9 +156,8 @@ public struct ExpectationCheck: Sendable {
     }
     results.append(
       ExpectationResult(
-        file: file, line: line.number, label: label, message: message?.id, isNamed: isNamed,
-        user: user,
-        expected: expected, decision: decision, verdict: verdict))
+        file: file, line: line.number, label: label, message: message, isNamed: isNamed,
+        user: user, expected: expected, decision: decision, verdict: verdict))
   }
 
   /// The engine that decides a line.
