@@ -103,7 +103,7 @@ dist-check: dist ## tries the archive on fresh systems: Debian 12 and 13, Ubuntu
 dist-again: dist ## makes the archive once more in another folder: it must be the same, byte by byte
 	rm -rf .build/again
 	git clone -q . .build/again && cp Package.resolved .build/again
-	@$(MAKE) -C .build/again dist
+	@$(MAKE) -C .build/again dist DEVELOP='$(DEVELOP) server'
 	cd dist && sha256sum --check SHA256SUMS && cmp *.tar.gz ../.build/again/dist/*.tar.gz
 
 release-check: packages ## a package that depends on this one by version; scripts/release makes a version

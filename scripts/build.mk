@@ -13,11 +13,9 @@ HAS_SERVER = $(filter server,$(call developed,$(ROOT)/.build) $(call developed,$
 export PUSH_FANOUT_DEVELOP = $(call developed,$(ROOT)/.build)
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --package-path $(ROOT) --explicit-target-dependency-import-check error
-# What is shipped, and the benchmarks. It contains Swift's runtime, to run where there is no toolchain, and
-# no path of this folder, so that the same sources give the same bytes elsewhere.
+# What is shipped, and the benchmarks.
 RELEASE = $(ROOT)/.build/release
-RELEASE_BUILD = $(SWIFT) build -c release -Xswiftc -static-stdlib -Xswiftc -file-prefix-map -Xswiftc $(ROOT)=. \
-  -Xcc -ffile-prefix-map=$(ROOT)=. $(STRICT)
+RELEASE_BUILD = SWIFT=$(SWIFT) $(ROOT)/scripts/release-build $(STRICT)
 PROGRAM = $(RELEASE)/push-fanout
 # Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used. In a
 # folder of their own, so that both kinds can be built beside each other.

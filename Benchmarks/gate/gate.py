@@ -34,8 +34,6 @@ ALLOCATIONS = BENCHMARKS / "allocations.json"
 INSTRUCTIONS = BENCHMARKS / "instructions.json"
 # What `make` built, as the tests are (scripts/compilers-for-tests): its counts are those of -O.
 PROGRAM = ROOT / ".build-tests/debug/fanout-bench"
-# As the command is built (Makefile), so that modules are compiled once.
-STATIC = ["-Xswiftc", "-static-stdlib"]
 # Has the benchmarks in the package (Package.swift), and leaves what `make` says.
 DEVELOPED = {"PUSH_FANOUT_DEVELOP": os.environ.get("PUSH_FANOUT_DEVELOP", "") + " benchmarks"}
 
@@ -60,7 +58,7 @@ def say(text):
 
 
 def build(package, product):
-    command = ["swift", "build", "-c", "release", "--package-path", package, "--product", product, *STATIC]
+    command = [ROOT / "scripts" / "release-build", "--package-path", package, "--product", product]
     done = subprocess.run(
         [str(part) for part in command], env=dict(os.environ, **DEVELOPED), text=True, capture_output=True)
     if done.returncode:
