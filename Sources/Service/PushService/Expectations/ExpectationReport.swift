@@ -16,16 +16,10 @@ extension ExpectationResult: CustomStringConvertible {
     case .problem(let text): [text]
     case .differs(let explanation):
       [
-        "expected  \(Self.text(expected))", "got       \(got)",
+        "expected  \(Self.text(expected))", "got       \(ServiceText.decision(decision))",
         ServiceText.withLocalTimes(explanation.answer, explanation.timeZone),
       ]
     }
-  }
-
-  /// What was decided, of that what was expected, and all of it where the action differs.
-  private var got: String {
-    guard let decision else { return "not a recipient" }
-    return ServiceText.decision(decision)
   }
 
   private static func text(_ expected: ExpectedDecision) -> String {
