@@ -18,10 +18,11 @@ RELEASE = $(ROOT)/.build/release
 RELEASE_BUILD = SWIFT=$(SWIFT) $(ROOT)/scripts/release-build $(STRICT)
 PROGRAM = $(RELEASE)/push-fanout
 # Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used. In a
-# folder of their own, so that both kinds can be built beside each other.
+# folder of their own, so that both kinds can be built beside each other. All have the same options: a program
+# that was built with others would be linked again while tests run it.
 TESTS := $(ROOT)/.build-tests
 FOR_TESTS = PUSH_FANOUT_DEVELOP='$(call developed,$(TESTS))'
-TEST_BUILD = $(FOR_TESTS) env $$($(ROOT)/scripts/compilers-for-tests) $(SWIFT) build --scratch-path $(TESTS) $(STRICT) -Xswiftc -use-ld=lld $(if $(DEBUG),,-debug-info-format none)
+TEST_BUILD = $(FOR_TESTS) env $$($(ROOT)/scripts/compilers-for-tests) $(SWIFT) build --scratch-path $(TESTS) $(STRICT) --disable-local-rpath -Xswiftc -use-ld=lld $(if $(DEBUG),,-debug-info-format none)
 TEST_RUN = $(SWIFT) test --package-path $(ROOT) --scratch-path $(TESTS) --skip-build
 
 # FLAVOUR=tests, as in .ci/run: what is tested, timed and counted is what the tests were built with, so that
@@ -36,7 +37,7 @@ packages:
 	@$(NEEDS) $(LIBRARIES)
 
 program: packages
-	$(RELEASE_BUILD) --product push-fanout --disable-local-rpath
+	$(RELEASE_BUILD) --product push-fanout
 
 debug: packages
 	$(TEST_BUILD) --product push-fanoutPackageTests
