@@ -108,7 +108,7 @@ extension TableWriter {
         own: tables.member(tables.record(at: slot, conversation, row)).level,
         ofUser: tables.level(of: packed),
         ofKind: NotificationLevel(vendorCode: packed.level(kind: kind.ordinal)) ?? .unset)
-      guard levels.own != level, isWanted(UserIndex(user), levels) else { continue }
+      guard isWanted(UserIndex(user), levels), levels.own != level else { continue }
       count += 1
       if !member.hasPolicy, NotificationLevel(vendorCode: member.level) != nil, level.isOfVendor {
         member.level = level.vendorCode

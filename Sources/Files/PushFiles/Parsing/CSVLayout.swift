@@ -103,8 +103,8 @@ public struct ColumnNames: Hashable, Sendable {
         let nearest = EditDistance.nearest(to: column, in: known + [Self.ignored])
         throw Mistake(
           reason: "messages have no column \"\(column)\"; "
-            + (nearest.map { "did you mean \($0)=\(name)? " } ?? "")
-            + "Their columns are \(known.joined(separator: ", "))")
+            + (nearest.map { "did you mean \($0)=\(name)? Their" } ?? "their")
+            + " columns are \(known.joined(separator: ", "))")
       }
       guard column == Self.ignored || !hasOtherName(column) else {
         throw Mistake(reason: "it has \(column) twice")

@@ -134,10 +134,12 @@ struct ChangeTarget {
     var reach = ChangeReach()
     let (users, fields) = (users, app.rules.fields)
     let (hasUserLevel, hasKindLevels) = (fields.contains(.userLevel), fields.contains(.kindLevels))
+    var isAnyoneMeant = users == nil
     try fanout.update { (update) throws(FanoutError) in
       for room in rooms {
         let count = try update.setLevel(level, of: room) { user, levels in
           if let users, !users[Int(user.rawValue)] { return false }
+          isAnyoneMeant = true
           // Whether the user has a level for all rooms of a kind: E-20, R-10.
           return !onlyUnset
             || !(levels.own.isSet || hasUserLevel && levels.ofUser.isSet
@@ -150,7 +152,10 @@ struct ChangeTarget {
         }
       }
     }
-    if reach.members == 0 { reach.unmet = unmet }
+    if reach.members == 0 {
+      let apart = "no room that meets the conditions has a member who meets the others"
+      reach.unmet = unmet ?? (isAnyoneMeant ? nil : apart)
+    }
     return reach
   }
 }

@@ -72,21 +72,40 @@ extension CompareReport {
   private var who: ChartFigure? {
     guard let people = result.people, people.people > 0 else { return nil }
     let users = result.users
-    let parts = [
-      ("none any more", people.noneAnyMore, "b"),
-      ("fewer", users.fewer - people.noneAnyMore, "b-part"),
-      ("as many", people.people - users.fewer - users.more, "a"),
-      ("more", users.more - people.firstTime, "more-part"),
-      ("first ones", people.firstTime, "more"),
-    ].filter { $0.1 > 0 }.map { ShareBars.Part(name: $0.0, count: $0.1, color: $0.2) }
-    let bar = ShareBars.Bar(title: "", parts: parts)
+    let (withA, withB) = (
+      people.people - people.never - people.firstTime,
+      people.people - people.never - people.noneAnyMore
+    )
+    func bar(_ letter: String, _ count: Int, _ parts: [(String, Int, String)]) -> ShareBars.Bar {
+      ShareBars.Bar(
+        title: "\(letter): \(Figures.count(count, "person gets", "people get")) pushes",
+        shortTitle: "\(letter): \(Figures.count(count, "person", "people"))",
+        parts: parts.filter { $0.1 > 0 }.map {
+          ShareBars.Part(name: $0.0, count: $0.1, color: $0.2)
+        })
+    }
+    let bars = [
+      bar("A", withA, [("get pushes in A", withA, "messages")]),
+      bar(
+        "B", withB,
+        [
+          ("none any more", people.noneAnyMore, "b"),
+          ("fewer", users.fewer - people.noneAnyMore, "b-part"),
+          ("as many", people.people - people.never - users.fewer - users.more, "a"),
+          ("more", users.more - people.firstTime, "more-part"),
+          ("first ones", people.firstTime, "more"),
+        ]),
+    ]
     let chart = ShareBars(
-      bars: [bar], label: "People by the pushes that they get in B. \(ShareBars.words(bar)).",
+      bars: bars,
+      label: "People with pushes. A: \(ShareBars.words(bars[0])). B: \(ShareBars.words(bars[1])).",
       isFull: false)
     return ChartFigure(
       title: "Who: \(Figures.count(people.people, "person", "people")), by what they get in B",
       draw: chart.draw,
-      legend: parts.map { (name: "\($0.name) \(Figures.exact($0.count))", color: $0.color) },
+      legend: bars.flatMap(\.parts).map {
+        (name: "\($0.name) \(Figures.exact($0.count))", color: $0.color)
+      },
       words: Self.peopleInWords(people), table: totals(people))
   }
 
