@@ -256,6 +256,75 @@ const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length
   return reinterpret_cast<const uint8_t *>(parser->repeated_key.data());
 }
 
+size_t pf_json_items(
+  pf_json_arrays *arrays, const uint8_t *input, size_t length, size_t *used, uint8_t *output,
+  size_t capacity) {
+  pf_json_arrays a = *arrays;
+  size_t written = 0, index = 0;
+  while (true) {
+    for (; a.feeds_due > 0 && written < capacity; a.feeds_due--) output[written++] = '\n';
+    if (a.is_at_start && a.state == PF_ARRAY_LINE && written < capacity) {
+      output[written++] = ']';
+      a.is_at_start = false;
+    }
+    if (index == length || written == capacity) break;
+    uint8_t byte = input[index];
+    bool is_blank = byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+    bool is_within = a.state == PF_ARRAY_ITEM || a.state == PF_ARRAY_LINE;
+    if (!is_within && !is_blank) {
+      // A byte order mark is passed over.
+      bool is_mark = !a.has_lines && (byte == 0xEF || byte == 0xBB || byte == 0xBF);
+      if (a.state == PF_ARRAY_OUTSIDE && (byte == '[' || is_mark)) {
+        if (byte == '[') a.state = PF_ARRAY_FIRST;
+      } else if (a.state == PF_ARRAY_FIRST && byte == ']') {
+        a.state = PF_ARRAY_OUTSIDE;
+      } else {
+        a.feeds_due = std::max<size_t>(
+          a.feeds_read > a.feeds_written ? a.feeds_read - a.feeds_written : 0, a.has_lines);
+        a.feeds_written += a.feeds_due;
+        a.state = a.state == PF_ARRAY_OUTSIDE || byte == ']' ? PF_ARRAY_LINE : PF_ARRAY_ITEM;
+        a.has_lines = a.is_at_start = true;
+        a.has_others |= a.state == PF_ARRAY_LINE;
+        continue;
+      }
+    } else if (a.state == PF_ARRAY_LINE && byte == '\n') {
+      a.state = PF_ARRAY_OUTSIDE;
+    } else if (a.state == PF_ARRAY_ITEM && !a.in_string && a.depth == 0 && !a.is_at_start &&
+               (byte == ',' || byte == ']')) {
+      a.state = byte == ',' ? PF_ARRAY_NEXT : PF_ARRAY_OUTSIDE;
+    } else if (is_within) {
+      // A line feed in a string is no JSON, and a tabulator is none either.
+      output[written++] = byte != '\n' ? byte : a.in_string ? '\t' : ' ';
+      a.is_at_start = false;
+      if (a.state == PF_ARRAY_LINE) {
+      } else if (a.is_escaped) {
+        a.is_escaped = false;
+      } else if (byte == '"') {
+        a.in_string = !a.in_string;
+      } else if (a.in_string) {
+        a.is_escaped = byte == '\\';
+      } else if (byte == '{' || byte == '[') {
+        a.depth++;
+      } else if ((byte == '}' || byte == ']') && a.depth > 0) {
+        a.depth--;
+      }
+    }
+    a.feeds_read += byte == '\n';
+    index++;
+  }
+  *arrays = a;
+  *used = index;
+  return written;
+}
+
+bool pf_json_is_arrays(const uint8_t *text, size_t length) {
+  pf_json_arrays arrays = {};
+  uint8_t lines[4096];
+  for (size_t index = 0, used = 0; index < length && !arrays.has_others; index += used)
+    pf_json_items(&arrays, text + index, length - index, &used, lines, sizeof lines);
+  return !arrays.has_others;
+}
+
 bool pf_is_utf8(const uint8_t *text, size_t length) {
   return simdjson::validate_utf8(reinterpret_cast<const char *>(text), length);
 }

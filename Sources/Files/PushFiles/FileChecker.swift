@@ -127,7 +127,8 @@ public struct FileChecker {
           problems.append(FileProblem(file: path, line: 1, problem: .noRecord(record)))
         }
       case nil:
-        throw FilePath.has(path, extension: ".parquet") ? .isParquet : .unknownFileKind
+        try ByteReader(path: path).checkForm()
+        throw .unknownFileKind
       }
     } catch {
       if error == .isEmpty { return empty.append(path) }

@@ -335,7 +335,8 @@ import Testing
   @Test func checkSaysWhatIsWrongWithAFileItself() throws {
     try withWorkplace { place in
       try place.shell(
-        "mkdir d.csv; : >e.ndjson; : >e.csv; cp world.ndjson w.gz; echo x | tee y.txt >z.parquet")
+        "mkdir d.csv; : >e.ndjson; : >e.csv; gzip -c world.ndjson >w.gz; echo x >y.txt; echo PAR1 >z.parquet"
+      )
       let names = [
         "none.ndjson", "none.csv", "d.csv", "e.ndjson", "e.csv", "y.txt", "w.gz", "z.parquet",
       ]
@@ -350,7 +351,7 @@ import Testing
           "e.ndjson:1: the file is empty", "none.csv: cannot be opened: No such file or directory",
           "none.ndjson: cannot be opened: No such file or directory", "w.gz: \(kind)",
           "y.txt: \(kind)",
-          "z.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+          "z.parquet:1: Parquet is read by the Python package: python -m push_fanout evaluate "
             + "--help",
         ])
       #expect(run.status == 1)

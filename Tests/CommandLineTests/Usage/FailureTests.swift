@@ -40,12 +40,12 @@ import Testing
         ("bad.ndjson", "messages.ndjson", #"bad.ndjson:1: "id" must be a string"#),
         (
           "world.parquet", "messages.ndjson",
-          "world.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+          "world.parquet:1: Parquet is read by the Python package: python -m push_fanout evaluate "
             + "--help"
         ),
         (
           "world.ndjson", "world.parquet",
-          "world.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+          "world.parquet:1: Parquet is read by the Python package: python -m push_fanout evaluate "
             + "--help"
         ),
         ("world.ndjson", "none", "none: cannot be opened: No such file or directory"),

@@ -46,6 +46,70 @@ import Testing
     for id in found.conversationIDs { #expect(found.members(of: id) == expected.members(of: id)) }
   }
 
+  /// Settings and messages as arrays of JSON, laid out at random, packed or not: the same records and
+  /// problems as of lines, at the lines on which the items begin.
+  @Test(arguments: TestSupport.seeds([1, 2, 3, 4, 5, 6, 7, 8]))
+  func arraysAreLines(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let blanks = ["", " ", "\n", "\r\n", "\n\n \t", "\n  "]
+    let ids = ["a", "[", "]", "{", "}", ",", "\\\"", "\\\\", "\\n", "\u{E9}\u{4E2D}"]
+    func layOut(_ items: [String], breaks: Bool) -> (text: String, lines: [Int]) {
+      var (text, lines): (String, [Int]) = (
+        ["", "\u{FEFF}", " "].randomElement(using: &random)! + "[", []
+      )
+      for (place, item) in items.enumerated() {
+        if place > 0 {
+          // Now and then another array begins.
+          text += Int.random(in: 0..<20, using: &random) == 0 ? "]\n[" : ","
+        }
+        text += breaks && place > 0 ? "\n" : ""
+        text += blanks.randomElement(using: &random)!
+        lines.append(text.utf8.count { $0 == UInt8(ascii: "\n") } + 1)
+        // Blanks between the parts of an item, which has them in no string.
+        text += item.replacing("\",\"", with: "\"," + blanks.randomElement(using: &random)! + "\"")
+        text += blanks.randomElement(using: &random)!
+      }
+      return (text + "]" + blanks.randomElement(using: &random)!, lines)
+    }
+    let count = Int.random(in: 1...300, using: &random)
+    let bad = Int.random(in: 0...count, using: &random)
+    let users = (0..<count).map { number in
+      let id = ids.randomElement(using: &random)! + "\(number)"
+      return number == bad
+        ? #"{"kind":"user","id":7,"timeZone":"UTC"}"#
+        : #"{"kind":"user","id":"\#(id)","timeZone":"UTC"}"#
+    }
+    let messages = users.map {
+      $0.replacing(#""kind":"user""#, with: #""conversation":"g""#)
+        .replacing(#""timeZone":"UTC""#, with: #""at":5,"mentions":["u","v"]"#)
+    }
+    try withFolder { folder in
+      let (settingsText, settingsLines) = layOut(users, breaks: true)
+      let (messagesText, messagesLines) = layOut(messages, breaks: true)
+      let plain = SettingsPaths(settings: [try folder.write(users, as: "plain.ndjson")])
+      let array = SettingsPaths(settings: [try folder.write(settingsText.utf8, as: "array.json")])
+      let checked = SettingsLoader.check(
+        array, LoadOptions(threads: Int.random(in: 1...4, using: &random), pieceSize: 64))
+      let problems =
+        bad == count ? [] : ["array.json:\(settingsLines[bad]): \"id\" must be a string"]
+      #expect(checked.problems.map(folder.short) == problems)
+      #expect(folder.problem(array) == problems.first ?? "loaded")
+      if bad == count { #expect(try folder.world(array) == folder.world(plain)) }
+      try folder.write(messages, as: "m.ndjson")
+      try folder.write(messagesText.utf8, as: "m.json")
+      var expected = folder.messages("m.ndjson")
+      if bad < count {
+        expected[bad] = "m.json:\(messagesLines[bad]): \"id\" must be a string"
+      }
+      #expect(folder.messages("m.json") == expected)
+      // Items of one line have lines of their own.
+      try folder.write(layOut(messages, breaks: false).text.utf8, as: "one.json")
+      #expect(
+        folder.messages("one.json").enumerated().filter { $0.0 != bad }.map(\.1)
+          == expected.enumerated().filter { $0.0 != bad }.map(\.1))
+    }
+  }
+
   @Test(arguments: [
     #"{"id":"m","conversation":"g","at":5}"#, "", "\n\n", "nonsense", "\u{FEFF}{}",
     #"{"id":"m","conversation":"g","at":5}"# + "\n{\"id\":", "{\"id\":\"\u{0}\"}",

@@ -70,6 +70,41 @@ const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length
 /// The length of the lines that end in a text: where the last line feed is, plus one; 0 for none.
 size_t pf_whole_lines(const uint8_t *text, size_t length);
 
+typedef enum : uint8_t {
+  /// Outside of an array: at the beginning, or behind an end.
+  PF_ARRAY_OUTSIDE,
+  /// In a line behind an array, or in what stands in place of its last item.
+  PF_ARRAY_LINE,
+  /// Before an item or the end; behind a comma, before an item.
+  PF_ARRAY_FIRST,
+  PF_ARRAY_NEXT,
+  PF_ARRAY_ITEM,
+} pf_json_array_state;
+
+/// Where the reading of a text is that is a JSON array, or several behind each other; zero at its
+/// beginning.
+typedef struct {
+  pf_json_array_state state;
+  bool in_string, is_escaped, is_at_start, has_lines, has_others;
+  /// Brackets of the item that are open.
+  size_t depth;
+  /// Line feeds that were read; that were written or are due; that are due before the next byte.
+  size_t feeds_read, feeds_written, feeds_due;
+} pf_json_arrays;
+
+/// Writes the items of JSON arrays as lines: on the lines that they begin on, or on the next one if
+/// another item begins there. Only what divides items is checked; what is wrong with it becomes a line
+/// that is no JSON, as does what follows an array and is none.
+///
+/// Returns how many bytes it wrote, and says how many it used: less than all only where the output is full.
+size_t pf_json_items(
+  pf_json_arrays *arrays, const uint8_t *input, size_t length, size_t *used, uint8_t *output,
+  size_t capacity);
+
+/// Whether the beginning of a text that begins with a bracket may be that of JSON arrays: whether nothing
+/// else follows one, as in lines of which the first is an array.
+bool pf_json_is_arrays(const uint8_t *text, size_t length);
+
 bool pf_is_utf8(const uint8_t *text, size_t length);
 bool pf_is_ascii(const uint8_t *text, size_t length);
 

@@ -18,7 +18,7 @@ final class LineReader {
   private var reachedEnd = false
 
   init(_ source: FileSource) throws(FileProblem.Problem) {
-    bytes = try ByteReader(source)
+    bytes = try ByteReader(source, takesArrays: true)
     unsafe buffer = Self.allocate(min(source.byteCount.map { $0 + 1 } ?? .max, 1024 * 1024))
   }
 

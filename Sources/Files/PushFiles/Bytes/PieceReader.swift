@@ -58,9 +58,9 @@ final class PieceReader: PieceSource {
     /// Where rows of CSV with this delimiter end: not inside quotes. A byte order mark is dropped.
     case rows(UInt8)
 
-    /// Whether a byte order mark at the beginning is dropped.
-    fileprivate var takesMark: Bool {
-      if case .rows = self { return true }
+    /// Whether these are lines of NDJSON, whose reader drops a byte order mark itself.
+    fileprivate var isLines: Bool {
+      if case .lines = self { return true }
       return false
     }
   }
@@ -90,7 +90,7 @@ final class PieceReader: PieceSource {
   init(
     _ source: FileSource, size: Int = usualSize, cut: Cut = .lines
   ) throws(FileProblem.Problem) {
-    bytes = try ByteReader(source)
+    bytes = try ByteReader(source, takesArrays: cut.isLines)
     self.size = size
     self.cut = cut
   }
@@ -116,7 +116,7 @@ final class PieceReader: PieceSource {
     while true {
       unsafe fill(buffer, from: &count, to: capacity)
       let text = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      let hasMark = unsafe isFirst && cut.takesMark && text.starts(with: [0xEF, 0xBB, 0xBF])
+      let hasMark = unsafe isFirst && !cut.isLines && text.starts(with: [0xEF, 0xBB, 0xBF])
       let start = hasMark ? 3 : 0
       if let end = unsafe Self.end(of: text, start..<count, cut) {
         rest = unsafe Array(buffer[end..<count])

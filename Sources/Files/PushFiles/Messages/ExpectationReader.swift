@@ -188,6 +188,9 @@ extension ExpectationReader {
   public static func updated(
     _ bytes: [UInt8], _ changed: [Int: ExpectedDecision]
   ) throws(FileProblem.Problem) -> [UInt8] {
+    if bytes.first(where: { !RawText.isBlank($0) }) == UInt8(ascii: "[") {
+      throw .oneJSON(isArray: true)
+    }
     let parser = try JSONParser()
     let padded = bytes + repeatElement(0, count: Int(PF_JSON_PADDING))
     return try unsafe padded.withUnsafeBufferPointer { (padded) throws(FileProblem.Problem) in

@@ -19,11 +19,9 @@ extension FileProblem.Problem: CustomStringConvertible {
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
     case .arrow(let why): printable(why, limit: 240)
-    case .isParquet:
-      "Parquet is read by the Python package: python -m push_fanout evaluate --help"
+    case .otherForm(let form): form.text
+    case .openArray: "the JSON array is never closed; the file was cut off"
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
-    case .utf16(let mark):
-      "the file is UTF-16 (byte order mark \(mark)): iconv -f UTF-16 -t UTF-8"
     case .notUTF8(let likely):
       "the line is not UTF-8" + (likely.map { "; is it \($0)? iconv -f \($0) -t UTF-8" } ?? "")
     case .oneJSON(isArray: true):

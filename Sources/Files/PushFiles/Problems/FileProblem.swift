@@ -52,13 +52,13 @@ public struct FileProblem: Error, Hashable, Sendable {
     case unknownFileKind
     /// An Arrow stream breaks the specification, or has a column that cannot be read; the reason.
     case arrow(String)
-    /// A Parquet file by its name.
-    case isParquet
+    /// By its first bytes the file is of a form that is not read.
+    case otherForm(FileForm)
+    /// A JSON array is not closed.
+    case openArray
     // The line
     /// The line is over the limit.
     case tooLong
-    /// The text is UTF-16; the bytes of its byte order mark.
-    case utf16(mark: String)
     /// The line is not valid UTF-8; the encoding that it is most likely in, as iconv calls it.
     case notUTF8(likely: String?)
     /// The JSON text ends early.
@@ -233,10 +233,11 @@ extension FileProblem.Problem {
 
   private var extent: Extent {
     switch self {
-    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind, .isParquet:
+    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind:
       .wholeFile
     case .cannotRead, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt, .gzipTrailing, .openQuote,
-      .noHeader, .notNDJSON, .oneJSON, .noRecord, .utf16, .unknownColumns, .noColumn,
+      .noHeader, .notNDJSON, .oneJSON, .noRecord, .otherForm, .openArray, .unknownColumns,
+      .noColumn,
       .repeatedColumn, .missingColumn,
       .otherColumns:
       .fromHereOn
