@@ -199,17 +199,11 @@ func pf_swift_messages_read_arrow_watched(
     guard unsafe stream != nil else { throw CallError("the stream is NULL") }
     var watch = unsafe Watch(watch)
     try watch.askNow(0)
-    // They are counted when the lines are read.
-    let lines = try unsafe ArrowStream(stream, of: .messages).ndjson { count in
-      if count & 0x3FF == 0 { try watch.ask(0) }
+    let rules = unsafe EngineObject.of(engine).rules
+    let found = try unsafe ArrowStream(stream, of: .messages).messages(under: rules) { count in
+      try watch.ask(count)
     }
-    let object =
-      lines.isEmpty
-      ? MessagesObject([])
-      : try MessagesObject(
-        unsafe MessageReader(lines, name: "messages", rules: EngineObject.of(engine).rules),
-        &watch)
-    unsafe messages.pointee = try object.handle(PF_KIND_messages, of: engine)
+    unsafe messages.pointee = try MessagesObject(found).handle(PF_KIND_messages, of: engine)
   }
 }
 

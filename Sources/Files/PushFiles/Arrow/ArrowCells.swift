@@ -69,6 +69,13 @@ internal import CPushFiles
       fromByteOffset: index * MemoryLayout<Value>.stride, as: type)
   }
 
+  /// A value of a column of flags.
+  @inline(__always)
+  func flag(_ row: Int) -> Bool {
+    let index = row + offset
+    return load(UInt8.self, index >> 3) & 1 << UInt8(index & 7) != 0
+  }
+
   // MARK: Integers
 
   /// An integer; nil for one above all that are signed, and for another form.

@@ -75,30 +75,6 @@ internal import CPushFiles
     unsafe self.stream = unsafe stream
   }
 
-  /// The rest of the rows as lines of NDJSON; no bytes for a stream without rows.
-  ///
-  /// - Parameter willRead: called before a row is read with how many were read; what it throws ends
-  ///   the call.
-  /// - Throws: what is wrong with the stream or, with its line, with a row.
-  public func ndjson(willRead: (Int) throws -> Void = { _ in }) throws -> [UInt8] {
-    var text: [UInt8] = []
-    var line = 0
-    while let batch = try next() {
-      defer { batch.release() }
-      for row in 0..<batch.count {
-        try willRead(line)
-        line += 1
-        do throws(FileProblem.Problem) {
-          try batch.appendJSON(row, to: &text)
-        } catch {
-          throw FileProblem(file: name, line: line, problem: error)
-        }
-        text.append(UInt8(ascii: "\n"))
-      }
-    }
-    return text
-  }
-
   /// The next rows, to be released by the thread that asks; nil at the end.
   func next() throws(FileProblem) -> ArrowRows? {
     var (column, array) = unsafe (try schema(), ArrowArray())
@@ -195,8 +171,23 @@ internal import CPushFiles
     guard text.count - start <= longest else { throw .tooLong }
   }
 
-  /// Appends a row as a JSON object.
-  func appendJSON(_ row: Int, to text: inout [UInt8]) throws(FileProblem.Problem) {
+  /// Calls `body` with a row as a JSON object, with `PF_JSON_PADDING` readable bytes behind it.
+  ///
+  /// - Parameter text: memory that is used again.
+  func withJSON<Value>(
+    _ row: Int, in text: inout [UInt8],
+    _ body: (UnsafeRawBufferPointer) throws(FileProblem.Problem) -> Value
+  ) throws(FileProblem.Problem) -> Value {
+    text.removeAll(keepingCapacity: true)
+    try appendJSON(row, to: &text)
+    let count = text.count
+    text.append(contentsOf: repeatElement(0, count: Int(PF_JSON_PADDING)))
+    return try unsafe text.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in
+      try unsafe body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
+    }
+  }
+
+  private func appendJSON(_ row: Int, to text: inout [UInt8]) throws(FileProblem.Problem) {
     unsafe text.append(
       contentsOf: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount))
     var isFirst = start.utf8CodeUnitCount == 1

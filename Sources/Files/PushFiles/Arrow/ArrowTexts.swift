@@ -1,4 +1,5 @@
 internal import CPushFiles
+internal import PushModel
 
 /// The rows of a piece that are read as JSON: those with something unusual.
 struct RareRows {
@@ -16,6 +17,35 @@ struct RareRows {
   }
 
   subscript(row: Int) -> Bool { isRare[row] }
+
+  /// Adds the rows in which columns have anything.
+  mutating func add(_ columns: [ArrowValues], _ rows: Range<Int>) {
+    for column in columns where column.cells.form != .null {
+      for row in rows where !column.isNull(row) { add(row - rows.lowerBound) }
+    }
+  }
+
+  /// Reads instants, -1 for none; those out of range are rare.
+  ///
+  /// - Parameter instants: nothing if there is no column.
+  mutating func readInstants(
+    _ column: ArrowValues?, _ rows: Range<Int>, isAllowed: Bool, into instants: inout [Int64]
+  ) {
+    instants.removeAll(keepingCapacity: true)
+    guard let column else { return }
+    guard isAllowed, column.readIntegers(rows, into: &instants) else {
+      instants = [Int64](repeating: -1, count: rows.count)
+      return add([column], rows)
+    }
+    let cells = column.cells
+    for row in 0..<rows.count {
+      if cells.isNull(row + rows.lowerBound) {
+        instants[row] = -1
+      } else if !(0...Instant.maximumMilliseconds).contains(instants[row]) {
+        add(row)
+      }
+    }
+  }
 }
 
 /// The texts of consecutive rows of a column, where they are or as digits.

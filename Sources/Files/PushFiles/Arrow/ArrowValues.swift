@@ -128,8 +128,7 @@ internal import PushModel
     let index = row + offset
     switch kind {
     case .bool:
-      let byte = cells.load(UInt8.self, index >> 3)
-      text.append(contentsOf: (byte & 1 << UInt8(index & 7) == 0 ? "false" : "true").utf8)
+      text.append(contentsOf: (cells.flag(row) ? "true" : "false").utf8)
     case .float(let size):
       let number =
         size == 4 ? Double(cells.load(Float.self, index)) : cells.load(Double.self, index)
@@ -203,6 +202,12 @@ internal import PushModel
       throw .arrow("the column \"\(name)\" has offsets that descend or are out of range")
     }
     return start..<end
+  }
+
+  /// The items of a list at a row, by their indices; nil for another kind, and where offsets are wrong.
+  func items(_ row: Int) -> Range<Int>? {
+    guard case .list(_, let isLarge) = kind else { return nil }
+    return try? range(row + offset, isLarge, limit: children[0].length)
   }
 
   private func characters(

@@ -73,12 +73,11 @@ struct ArrowRowParser {
       let user = columns[MemberColumns.user]
     else { return addLines(piece, job, &records, to: &batch) }
     rare.reset(count: piece.range.count)
-    noteRare(others, piece.rows)
+    rare.add(others, piece.rows)
     readLevels(columns[2], piece.rows, rules, isAllowed: true)
-    Self.readInstants(
-      columns[3], piece.rows, isAllowed: rules?.fields.contains(.memberMute) ?? false, &mutes, &rare
-    )
-    Self.readInstants(columns[4], piece.rows, isAllowed: true, &sinces, &rare)
+    rare.readInstants(
+      columns[3], piece.rows, isAllowed: rules?.fields.contains(.memberMute) ?? false, into: &mutes)
+    rare.readInstants(columns[4], piece.rows, isAllowed: true, into: &sinces)
     if rare.isEmpty, Self.readNumbers(conversation, piece.rows, into: &conversationNumbers),
       Self.readNumbers(user, piece.rows, into: &numbers)
     {
@@ -116,12 +115,11 @@ struct ArrowRowParser {
     guard let id = columns[0] else { return addLines(piece, job, &records, to: &batch) }
     let fields = rules?.fields ?? []
     rare.reset(count: piece.range.count)
-    noteRare(others, piece.rows)
+    rare.add(others, piece.rows)
     readLevels(columns[1], piece.rows, rules, isAllowed: fields.contains(.userLevel))
     let zone = columns[2]
     if let zone { zones.read(zone, piece.rows, takesNumbers: false, &rare) }
-    Self.readInstants(
-      columns[3], piece.rows, isAllowed: fields.contains(.userMute), &mutes, &rare)
+    rare.readInstants(columns[3], piece.rows, isAllowed: fields.contains(.userMute), into: &mutes)
     let quiet = columns[4]
     if let quiet {
       readQuietHours(quiet, piece.rows, isAllowed: fields.contains(.quietInterval))
@@ -208,7 +206,7 @@ struct ArrowRowParser {
     texts.read(column.children[start], inside, takesNumbers: false, &rare)
     ends.read(column.children[end], inside, takesNumbers: false, &rare)
     let others = column.children.indices.filter { $0 != start && $0 != end }
-    noteRare(others.map { column.children[$0] }, inside)
+    rare.add(others.map { column.children[$0] }, inside)
     // An object without fields is not the same as none.
     for row in 0..<rows.count {
       let isNull = column.isNull(rows.lowerBound + row)
@@ -218,13 +216,6 @@ struct ArrowRowParser {
   }
 
   // MARK: Columns
-
-  /// Notes the rows in which columns have anything.
-  private mutating func noteRare(_ columns: [ArrowValues], _ rows: Range<Int>) {
-    for column in columns where column.cells.form != .null {
-      for row in rows where !column.isNull(row) { rare.add(row - rows.lowerBound) }
-    }
-  }
 
   private func addLines(
     _ piece: ArrowPiece, _ job: PieceParser.Job, _ records: inout RecordParser,
@@ -245,7 +236,7 @@ struct ArrowRowParser {
     levels.append(contentsOf: repeatElement(.unset, count: rows.count))
     // Levels of open rules are read as records are: they may be lists.
     guard isAllowed, rules?.fields.contains(.classLevels) != true else {
-      return noteRare([column], rows)
+      return rare.add([column], rows)
     }
     switch column.kind {
     case .signed, .unsigned: readNumbers(column, rows, rules)
@@ -282,7 +273,7 @@ struct ArrowRowParser {
   private mutating func readNumbers(
     _ column: ArrowValues, _ rows: Range<Int>, _ rules: RuleSet?
   ) {
-    guard let rules, rules.fields.contains(.levelNumbers) else { return noteRare([column], rows) }
+    guard let rules, rules.fields.contains(.levelNumbers) else { return rare.add([column], rows) }
     let cells = column.cells
     for row in rows where !cells.isNull(row) {
       let index = row - rows.lowerBound
@@ -327,30 +318,6 @@ struct ArrowRowParser {
     case 4: unsafe text.elementsEqual("none".utf8) ? .blocked : nil
     case 7: unsafe text.elementsEqual("mention".utf8) ? .mention : nil
     default: nil
-    }
-  }
-
-  /// Reads instants; those out of range are rare.
-  ///
-  /// - Parameter instants: nothing if there is no column.
-  private static func readInstants(
-    _ column: ArrowValues?, _ rows: Range<Int>, isAllowed: Bool, _ instants: inout [Int64],
-    _ rare: inout RareRows
-  ) {
-    instants.removeAll(keepingCapacity: true)
-    guard let column else { return }
-    guard isAllowed, column.readIntegers(rows, into: &instants) else {
-      instants = [Int64](repeating: -1, count: rows.count)
-      for row in rows where !column.isNull(row) { rare.add(row - rows.lowerBound) }
-      return
-    }
-    let cells = column.cells
-    for row in 0..<rows.count {
-      if cells.isNull(row + rows.lowerBound) {
-        instants[row] = -1
-      } else if !(0...Instant.maximumMilliseconds).contains(instants[row]) {
-        rare.add(row)
-      }
     }
   }
 }

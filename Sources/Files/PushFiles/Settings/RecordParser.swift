@@ -60,16 +60,10 @@ struct RecordParser {
   ) {
     var text: [UInt8] = []
     swap(&text, &self.text)
-    text.removeAll(keepingCapacity: true)
     do throws(FileProblem.Problem) {
-      try piece.batch.appendJSON(piece.range.lowerBound + row, to: &text)
-      let count = text.count
-      text.append(contentsOf: repeatElement(0, count: Int(PF_JSON_PADDING)))
-      try unsafe text.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in
-        try unsafe add(
-          UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), line: row + 1,
-          isFirst: false, job,
-          to: &batch)
+      try unsafe piece.batch.withJSON(piece.range.lowerBound + row, in: &text) {
+        (bytes) throws(FileProblem.Problem) in
+        try unsafe add(bytes, line: row + 1, isFirst: false, job, to: &batch)
       }
     } catch {
       batch.add(error, line: row + 1)
