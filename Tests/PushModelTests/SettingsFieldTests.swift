@@ -2,23 +2,72 @@ import Testing
 
 @testable import PushModel
 
-/// Goal: `fields` has every stored property of settings, so that destructuring it misses none, and
-/// where they are stored cannot be told from outside.
+/// Goal: the list of fields has every stored property of settings, and where they are stored cannot be
+/// told from outside.
 @Suite struct SettingsFieldTests {
   @Test func everyStoredPropertyIsAField() {
+    // Of rules and options the list says nothing. Computed properties do not say their names.
     #expect(
-      Self.labels(UserSettings().fields) == Self.labels(UserSettings(), rare: OpenUserFields()))
+      Self.properties(AppSettings(), rare: OpenAppFields())
+        == Self.listed(AppSettings.self) + ["easemob", "open", "rongcloud", "rules"].count)
     #expect(
-      Self.labels(MemberSettings().fields)
-        == Self.labels(MemberSettings(), rare: RareMemberFields()))
+      Self.properties(UserSettings(), rare: OpenUserFields()) == Self.listed(UserSettings.self))
+    #expect(
+      Self.properties(MemberSettings(), rare: RareMemberFields())
+        == Self.listed(MemberSettings.self))
   }
 
-  /// - Parameter rare: the fields in the property of that name.
-  private static func labels(_ value: Any, rare: Any? = nil) -> [String] {
-    Mirror(reflecting: value).children.flatMap { child in
-      if child.label == "rare", let rare { return labels(rare) }
-      return [child.label ?? ""]
-    }.sorted()
+  /// How many stored properties there are.
+  ///
+  /// - Parameter rare: what stores those that few have.
+  private static func properties(_ value: Any, rare: Any) -> Int {
+    Mirror(reflecting: value).children.count - 1 + Mirror(reflecting: rare).children.count
+  }
+
+  /// How many properties the list of fields has.
+  private static func listed<Record: RecordFields>(_: Record.Type) -> Int {
+    var paths = FieldPaths<Record>()
+    Record.visitFields(&paths)
+    return Set(paths.paths).count
+  }
+
+  private struct FieldPaths<Record>: FieldVisitor {
+    var paths: [PartialKeyPath<Record>] = []
+
+    mutating func visit(_ field: RecordField<Record>) {
+      switch field.value {
+      case .level(let path): paths.append(path)
+      case .kindLevels(let path): paths.append(path)
+      case .channelLevels(let path): paths.append(path)
+      case .quietHours(let path), .quietWindows(let path): paths.append(path)
+      case .zone(let path): paths.append(path)
+      case .ownZone(let path): paths.append(path)
+      case .instant(let path): paths.append(path)
+      case .flag(let path, _): paths.append(path)
+      case .answer(let path): paths.append(path)
+      case .localNotification(let missing, let handled): paths += [missing, handled]
+      case .classes(let path): paths.append(path)
+      case .texts(let path, _): paths.append(path)
+      case .ids(let path, _): paths.append(path)
+      case .devicePolicy(let path): paths.append(path)
+      case .devices(let path): paths.append(path)
+      }
+    }
+  }
+
+  @Test func theNamesAreThoseOfFiles() {
+    #expect(
+      AppSettings.list.names
+        == ["timeZone", "devicePolicy", "advancedPush", "level", "quiet", "messageNotification"])
+    #expect(
+      UserSettings.list.names == [
+        "level", "levels", "quietHours", "quiet", "timeZone", "mutedUntil",
+        "pushWhenDesktopOnline", "localNotification", "mutedAllow", "allowForce", "keywords",
+        "importantSenders", "blockedSenders", "devices",
+      ])
+    #expect(
+      MemberSettings.list.names
+        == ["level", "mutedUntil", "since", "channels", "important", "follow", "roles"])
   }
 
   @Test func rareFieldsAreValues() {

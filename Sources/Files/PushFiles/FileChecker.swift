@@ -88,7 +88,7 @@ public struct FileChecker {
         let columns = CSVColumns(
           count: header.count, all.map { header.firstIndex(of: $0) ?? -1 })
         let fields = isUsers ? UserColumns.fields(columns) : MemberColumns.fields(columns)
-        let names = isUsers ? UserColumns.names(rules) : MemberColumns.names(rules)
+        let names = isUsers ? UserSettings.namesInRows(rules) : MemberSettings.namesInRows(rules)
         let absent = names.filter { !fields.contains($0.field) }.map(\.name)
         guard !absent.isEmpty else { continue }
         notes.append(

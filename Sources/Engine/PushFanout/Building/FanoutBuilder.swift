@@ -256,17 +256,15 @@ extension FanoutBuilder {
   /// Whether members have more than a level, a mute and a start.
   package var hasPolicies: Bool { !policies.isEmpty }
 
-  /// Gives a member all that has been set so far but the level, the mute and the start.
-  package func keepPolicy(
-    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
-  ) {
+  /// A member with all that has been set so far but the mute and the start; nil for a level alone.
+  package func policy(of user: Identifier, in conversation: Identifier) -> MemberSettings? {
     guard !policies.isEmpty, let user = writer.tables.userIDs.index(of: user),
       let index = writer.tables.conversationIDs.index(of: conversation),
       let policy = policies[Tables.key(index, user)]
-    else { return }
-    let level = member.level
+    else { return nil }
+    var member = MemberSettings()
     writer.tables.policies.members[policy].apply(to: &member)
-    member.level = level
+    return member
   }
 
   /// Stores the members; none can be added afterwards.

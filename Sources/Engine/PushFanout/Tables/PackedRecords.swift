@@ -58,21 +58,17 @@ struct PackedUser: BitwiseCopyable, Equatable {
 
   init(_ user: UserSettings) {
     // Other tables hold quiet hours, zone, devices, policies and names.
-    let (
-      level, _, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
-      localHandledByApp, _, _, _, _, _, _
-    ) = user.fields
-    bits = level.isOfVendor ? UInt32(level.vendorCode) : 0
-    if levels != KindLevels() {
+    bits = user.level.isOfVendor ? UInt32(user.level.vendorCode) : 0
+    if user.levels != KindLevels() {
       for kind in ConversationKind.allCases {
-        bits |= UInt32(levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
+        bits |= UInt32(user.levels[kind].rawValue) << Self.levelShift(kind: kind.ordinal)
       }
     }
     isDeclared = true
-    hasMute = mutedUntil > .zero
-    self.localHandledByApp = localHandledByApp
-    self.localInformationMissing = localInformationMissing
-    self.pushWhenDesktopOnline = pushWhenDesktopOnline
+    hasMute = user.mutedUntil > .zero
+    localHandledByApp = user.localHandledByApp
+    localInformationMissing = user.localInformationMissing
+    pushWhenDesktopOnline = user.pushWhenDesktopOnline
   }
 
   /// A user with a policy.

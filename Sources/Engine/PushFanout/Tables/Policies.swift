@@ -71,7 +71,8 @@ struct Policies: Sendable {
   }
 
   mutating func insert(_ member: borrowing MemberSettings) -> UInt32? {
-    let (level, _, isImportant, isFollowing, _, channels, roles) = member.fields
+    let (level, isImportant, isFollowing) = (member.level, member.isImportant, member.isFollowing)
+    let (channels, roles) = (member.channels, member.roles)
     let hasOpen = !level.isOfVendor || isImportant || isFollowing != nil || !roles.isEmpty
     if !hasOpen && channels.isEmpty { return nil }
     if hasOpen { self.hasOpen = true }

@@ -24,36 +24,47 @@ struct JSONLine {
 
   /// Adds the name of a field; its value comes next.
   mutating func name(_ name: String) {
-    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+    separate()
     bytes.appendJSON(name)
     bytes.append(UInt8(ascii: ":"))
   }
 
+  /// The same for a name without characters that JSON escapes.
+  @inline(__always)
+  mutating func name(plain name: StaticString) {
+    separate()
+    append("\"")
+    append(name)
+    append("\":")
+  }
+
+  private mutating func separate() {
+    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+  }
+
   mutating func add(_ name: String, _ text: String) {
     self.name(name)
-    bytes.appendJSON(text)
+    value(text)
   }
 
   mutating func add(_ name: String, raw text: String) {
     self.name(name)
-    bytes.append(contentsOf: text.utf8)
+    value(raw: text)
   }
 
-  /// An array of texts; none is left out.
-  mutating func add(_ name: String, _ texts: [String]) {
-    if !texts.isEmpty { add(name, all: texts) }
-  }
-
-  /// An array of texts.
   mutating func add(_ name: String, all texts: [String]) {
-    addArray(name, texts) { $0.bytes.appendJSON($1) }
+    self.name(name)
+    value(texts)
   }
+
+  mutating func value(_ text: String) { bytes.appendJSON(text) }
+
+  mutating func value(raw text: String) { bytes.append(contentsOf: text.utf8) }
+
+  mutating func value(_ texts: [String]) { value(texts) { $0.value($1) } }
 
   /// An array of values, each of which `add` writes.
-  mutating func addArray<Value>(
-    _ name: String, _ values: [Value], _ add: (inout JSONLine, Value) -> Void
-  ) {
-    self.name(name)
+  mutating func value<Value>(_ values: [Value], _ add: (inout JSONLine, Value) -> Void) {
     bytes.append(UInt8(ascii: "["))
     for (index, value) in values.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }

@@ -3,7 +3,7 @@ internal import PushModel
 internal import QuietTime
 
 /// Values that were checked before. Many users share zones and windows: each is parsed once.
-struct ParseCache {
+final class ParseCache {
   /// Whether a time zone may be one that the system does not have.
   let takesUnknownZones: Bool
   private var zones = IdentifierTable()
@@ -20,8 +20,8 @@ struct ParseCache {
   }
 
   /// A time zone's name, if it is one, or may be an unknown one. Equal ones share their characters.
-  mutating func zone(
-    _ utf8: UnsafeRawBufferPointer, _ field: String
+  func zone(
+    _ utf8: UnsafeRawBufferPointer, _ field: @autoclosure () -> String
   ) throws(FileProblem.Problem) -> String {
     let known = unsafe zones.index(ofUTF8: RawSpan(_unsafeBytes: utf8))
     if let known { return zones[known].text }
@@ -29,16 +29,16 @@ struct ParseCache {
     do throws(ZoneDataError) {
       _ = try ZoneTable(named: text)
     } catch .unknownName {
-      if !takesUnknownZones { throw .unknownTimeZone(field, value: text) }
+      if !takesUnknownZones { throw .unknownTimeZone(field(), value: text) }
     } catch {
-      throw .timeZoneData(field, error)
+      throw .timeZoneData(field(), error)
     }
     _ = zones.insert(Identifier(text))
     return text
   }
 
   /// Easemob's quiet hours; nil when both texts are empty.
-  mutating func interval(
+  func interval(
     start: UnsafeRawBufferPointer, end: UnsafeRawBufferPointer
   ) throws(FileProblem.Problem) -> QuietHours? {
     let (startKey, endKey) = unsafe (Self.key(start), Self.key(end))
@@ -67,13 +67,15 @@ extension JSONValue {
   }
 
   func zone(
-    _ field: String, _ checked: inout ParseCache
+    _ field: @autoclosure () -> String, _ checked: ParseCache
   ) throws(FileProblem.Problem) -> String {
-    try unsafe checked.zone(utf8(field), field)
+    try unsafe checked.zone(utf8(field()), field())
   }
 
-  func utf8(_ field: String) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
-    guard kind == PF_JSON_STRING else { throw .wrongType(field, expected: "a string") }
+  func utf8(_ field: @autoclosure () -> String) throws(FileProblem.Problem)
+    -> UnsafeRawBufferPointer
+  {
+    guard kind == PF_JSON_STRING else { throw .wrongType(field(), expected: "a string") }
     return unsafe utf8
   }
 
@@ -83,8 +85,8 @@ extension JSONValue {
     return Identifier(text)
   }
 
-  func flag(_ field: String) throws(FileProblem.Problem) -> Bool {
-    guard let bool else { throw .wrongType(field, expected: "true or false") }
+  func flag(_ field: @autoclosure () -> String) throws(FileProblem.Problem) -> Bool {
+    guard let bool else { throw .wrongType(field(), expected: "true or false") }
     return bool
   }
 
@@ -99,20 +101,20 @@ extension JSONValue {
     return integer
   }
 
-  func instant(_ field: String) throws(FileProblem.Problem) -> Instant {
+  func instant(_ field: @autoclosure () -> String) throws(FileProblem.Problem) -> Instant {
     if let integer {
       guard let instant = Instant(exactMilliseconds: integer) else {
-        throw .notAnInstant(field, value: "\(integer)")
+        throw .notAnInstant(field(), value: "\(integer)")
       }
       return instant
     }
     if let string {
       guard let instant = Instant(rfc3339: string) else {
-        throw .notAnInstant(field, value: "\"\(string)\"")
+        throw .notAnInstant(field(), value: "\"\(string)\"")
       }
       return instant
     }
-    throw .wrongType(field, expected: "an instant, a whole number or an RFC 3339 string")
+    throw .wrongType(field(), expected: "an instant, a whole number or an RFC 3339 string")
   }
 
   func choice<Value: RawRepresentable<String> & CaseIterable>(
@@ -209,28 +211,29 @@ extension JSONValue {
     return level
   }
 
-  func level(_ field: String, _ uses: inout VendorFieldUse) throws(FileProblem.Problem)
+  func level(_ field: @autoclosure () -> String, _ uses: inout VendorFieldUse) throws(FileProblem
+    .Problem)
     -> NotificationLevel
   {
     if let integer {
-      let level = try TextValue.level(rongCloudNumber: integer, field)
-      uses.note(.levelNumbers, "the level \(integer) of \"\(field)\"")
+      let level = try TextValue.level(rongCloudNumber: integer, field())
+      uses.note(.levelNumbers, "the level \(integer) of \"\(field())\"")
       return level
     }
     switch self {  // the usual ones, without a string
     case "all": return .all
     case "mention":
-      uses.note(.mentionLevel, "the level \"mention\" of \"\(field)\"")
+      uses.note(.mentionLevel, "the level \"mention\" of \"\(field())\"")
       return .mention
     case "none": return .blocked
     default: break
     }
     if kind == PF_JSON_ARRAY {
-      uses.note(.classLevels, "a list of classes as \"\(field)\"")
-      return try classList(field)
+      uses.note(.classLevels, "a list of classes as \"\(field())\"")
+      return try classList(field())
     }
-    guard let string else { throw .wrongType(field, expected: "a level") }
-    return try TextValue.level(string, field, &uses)
+    guard let string else { throw .wrongType(field(), expected: "a level") }
+    return try TextValue.level(string, field(), &uses)
   }
 }
 

@@ -8,6 +8,8 @@ struct VendorFieldUse {
   private enum Lack {
     /// Something that another rule set has.
     case belongs(String, to: RuleSet)
+    /// The same by its name, or by words: no text is made of each that is read.
+    case named(StaticString, isInWords: Bool, to: RuleSet)
     /// A field that exists here under other rules; under these it is as unknown as any.
     case field(String)
     /// A field that only other rules can do without.
@@ -53,6 +55,15 @@ struct VendorFieldUse {
       $0.fields.contains(field)
     } lack: {
       .belongs(what(), to: $0)
+    }
+  }
+
+  @inline(__always)
+  mutating func note(_ field: VendorFields, named name: StaticString, isInWords: Bool) {
+    note {
+      $0.fields.contains(field)
+    } lack: {
+      .named(name, isInWords: isInWords, to: $0)
     }
   }
 
@@ -140,6 +151,8 @@ struct VendorFieldUse {
     switch self[rules] {
     case nil: nil
     case .belongs(let what, let owner): .fieldOfOtherRules(what, owner, rules: rules)
+    case .named(let name, let isInWords, let owner):
+      .fieldOfOtherRules(isInWords ? "\(name)" : "\"\(name)\"", owner, rules: rules)
     case .field(let name): .unknownField(name, nearest: nil)
     case .missing(let name): .missingField(name)
     case .nameOfBytes(let count?):

@@ -127,8 +127,8 @@ struct ArrowRowParser {
     users.removeAll(keepingCapacity: true)
     for row in 0..<piece.range.count {
       var user = UserSettings()
-      if !setZone(of: &user, row, isThere: zone != nil, &records.checked)
-        || !setQuietHours(of: &user, row, isThere: quiet != nil, &records.checked)
+      if !setZone(of: &user, row, isThere: zone != nil, records.checked)
+        || !setQuietHours(of: &user, row, isThere: quiet != nil, records.checked)
       {
         rare.add(row)
       }
@@ -167,7 +167,7 @@ struct ArrowRowParser {
   }
 
   private func setZone(
-    of user: inout UserSettings, _ row: Int, isThere: Bool, _ checked: inout ParseCache
+    of user: inout UserSettings, _ row: Int, isThere: Bool, _ checked: ParseCache
   ) -> Bool {
     guard isThere, unsafe zones.texts[row].baseAddress != nil else { return true }
     guard let zone = unsafe try? checked.zone(zones.texts[row], "timeZone") else { return false }
@@ -176,7 +176,7 @@ struct ArrowRowParser {
   }
 
   private func setQuietHours(
-    of user: inout UserSettings, _ row: Int, isThere: Bool, _ checked: inout ParseCache
+    of user: inout UserSettings, _ row: Int, isThere: Bool, _ checked: ParseCache
   ) -> Bool {
     guard isThere else { return true }
     let (start, end) = unsafe (texts.texts[row], ends.texts[row])

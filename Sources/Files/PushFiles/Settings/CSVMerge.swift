@@ -60,7 +60,7 @@ public struct CSVMerge: PartialRecords {
     // Nothing to merge where rows have every field that any record has.
     guard
       try fields != UserColumns.allFields
-        || stored.hasUsers(withDevicesOr: UserSettings.fieldsBesideRows)
+        || stored.hasUsers(withDevicesOr: UserSettings.list.besideRows)
     else { return }
     for number in 0..<UInt32(settings.userCount) {
       let index = UserIndex(number)
@@ -75,9 +75,10 @@ public struct CSVMerge: PartialRecords {
   private func completeMembers(
     _ fields: RowFields, _ settings: inout FanoutSettings, from stored: some StoredRecords
   ) throws {
-    // What open rules have has no columns.
+    // What rules have beside channels is read with the whole record.
+    let others = MemberSettings.list.besideRows.subtracting(.channels)
     guard
-      fields != MemberColumns.allFields || settings.app.rules.fields.contains(.important)
+      fields != MemberColumns.allFields || !others.isDisjoint(with: settings.app.rules.fields)
     else {
       return try stored.forEachChannelLevel { user, conversation, channel, level in
         guard let index = settings.index(of: user),
@@ -95,46 +96,9 @@ public struct CSVMerge: PartialRecords {
         guard let row = settings.member(index, of: conversation),
           var member = try stored.member(user, of: conversation)
         else { continue }
-        if fields.contains(.level) { member.level = row.level }
-        if fields.contains(.mutedUntil) { member.mutedUntil = row.mutedUntil }
-        if fields.contains(.since) { member.since = row.since }
+        member.replace(fields, with: row)
         settings.setMember(user, of: conversation, member)
       }
     }
   }
-}
-
-extension UserSettings {
-  /// A row of users.csv replaces the fields of a user's record that have columns.
-  mutating func replaceWhatRowsSay(with row: UserSettings) {
-    replace(UserColumns.allFields, with: row)
-  }
-
-  /// Replaces some of the fields that have columns.
-  fileprivate mutating func replace(_ fields: RowFields, with row: UserSettings) {
-    if fields.contains(.level) { level = row.level }
-    if fields.contains(.timeZone) { timeZone = row.timeZone }
-    if fields.contains(.mutedUntil) { mutedUntil = row.mutedUntil }
-    let old = quietHours
-    // Rows cannot say windows of the week, so they leave them.
-    if case .windows = old { return }
-    if fields.contains(.quietWindow) { quietHours = row.quietHours }
-    // What a window lets through, and its zone, have columns of their own.
-    guard case .span(let stored) = old, case .span(let window) = quietHours else { return }
-    let inRow = fields.contains(.quietWindow) ? window : nil
-    quietHours = .span(
-      window.with(
-        levelOf: fields.contains(.quietLevel) ? inRow : stored,
-        timeZone: fields.contains(.quietTimeZone) ? inRow?.timeZone : stored.timeZone))
-  }
-
-  /// The fields without a column, besides the devices.
-  fileprivate static var fieldsBesideRows: VendorFields {
-    [.kindLevels, .pushWhenDesktopOnline, .localNotification]
-  }
-}
-
-extension MemberSettings {
-  /// The fields without a column.
-  static var fieldsBesideRows: VendorFields { [.channels, .important, .follow, .roles] }
 }

@@ -97,26 +97,25 @@ extension CSVRow {
   }
 }
 
-/// The fields of a user or a member that a CSV file has columns of.
-struct RowFields: OptionSet, Sendable {
-  let rawValue: UInt8
-
-  static let level = Self(rawValue: 1)
-  static let mutedUntil = Self(rawValue: 2)
-  static let timeZone = Self(rawValue: 4)
-  /// When quiet hours begin and end, or how long they last.
-  static let quietWindow = Self(rawValue: 8)
-  static let quietLevel = Self(rawValue: 16)
-  static let quietTimeZone = Self(rawValue: 32)
-  static let since = Self(rawValue: 64)
-}
-
 extension CSVColumns {
   /// - Parameter fields: the field of each column that was asked for, in their order; none for an
   ///   id.
   fileprivate func fields(_ fields: [RowFields]) -> RowFields {
     fields.enumerated().reduce(into: []) { found, field in
       if has(field.offset) { found.insert(field.element) }
+    }
+  }
+}
+
+extension RecordFields {
+  /// What the fields with columns that a rule set has are called.
+  static func namesInRows(_ rules: RuleSet) -> [(field: RowFields, name: String)] {
+    let parts = [(RowFields.quietLevel, "quietLevel"), (.quietTimeZone, "quietTimeZone")]
+    return list.inRows.flatMap { columns, name, owner in
+      if columns.contains(.quietWindow) {
+        return [(.quietWindow, "quiet hours")] + (rules.fields.contains(.quietSpan) ? parts : [])
+      }
+      return rules.fields.isSuperset(of: owner) ? [(columns, name)] : []
     }
   }
 }
@@ -143,19 +142,9 @@ enum UserColumns {
     ])
   }
 
-  /// What the fields that a rule set has are called.
-  static func names(_ rules: RuleSet) -> [(field: RowFields, name: String)] {
-    let names: [(RowFields, String, VendorFields?)] = [
-      (.level, "level", .userLevel), (.quietWindow, "quiet hours", nil),
-      (.quietLevel, "quietLevel", .quietSpan), (.quietTimeZone, "quietTimeZone", .quietSpan),
-      (.timeZone, "timeZone", nil), (.mutedUntil, "mutedUntil", .userMute),
-    ]
-    return names.filter { $0.2.map { rules.fields.contains($0) } ?? true }.map { ($0.0, $0.1) }
-  }
-
   /// What a row says; its id is ``id``.
   static func user(
-    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: ParseCache
   ) throws(FileProblem.Problem) -> UserSettings {
     if row.isEmpty(id) { throw .missingField("id") }
     var user = UserSettings()
@@ -166,12 +155,12 @@ enum UserColumns {
       uses.note(.userMute, "\"mutedUntil\"")
       user.mutedUntil = mutedUntil
     }
-    user.quietHours = try quietHours(row, &uses, &checked)
+    user.quietHours = try quietHours(row, &uses, checked)
     return user
   }
 
   private static func quietHours(
-    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: ParseCache
   ) throws(FileProblem.Problem) -> QuietHours? {
     let spanText = row.text(6)
     let level = try row.level(7, "quietLevel", &uses)
@@ -233,12 +222,6 @@ enum MemberColumns {
   /// The fields of a file's columns.
   static func fields(_ columns: CSVColumns) -> RowFields {
     columns.fields([[], [], .level, .mutedUntil, .since])
-  }
-
-  /// What the fields that a rule set has are called.
-  static func names(_ rules: RuleSet) -> [(field: RowFields, name: String)] {
-    [(.level, "level")] + (rules.fields.contains(.memberMute) ? [(.mutedUntil, "mutedUntil")] : [])
-      + [(.since, "since")]
   }
 
   /// What a row says; its ids are ``conversation`` and ``user``.

@@ -157,7 +157,7 @@ struct PieceParser {
       {
         return unsafe batch.add(id, known)
       }
-      let user = try UserColumns.user(row, &uses, &records.checked)
+      let user = try UserColumns.user(row, &uses, records.checked)
       guard UserRecords.holds(user), batch.isPlain(uses, rules, keepsAll: keepsAll) else {
         return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)
       }

@@ -5,7 +5,7 @@ internal import QuietTime
 
 /// Parses lines of settings.ndjson, and rows of streams as such lines, into records of a batch.
 struct RecordParser {
-  var checked: ParseCache
+  let checked: ParseCache
   private var json: JSONParser?
   /// The line of a row.
   private var text: [UInt8] = []
@@ -28,9 +28,9 @@ struct RecordParser {
     if job.takesOperations, value.fields.contains(where: { "op" ~= $0.key }) {
       return batch.add(JSONObject(value), line: line)
     }
-    var uses = VendorFieldUse(under: job.rules)
     if value.fields.contains(where: { "kind" ~= $0.key && "member" ~= $0.value }) {
-      let member = try MemberFields(value, &uses)
+      let member = try MemberFields(value, job.rules, checked)
+      var uses = member.uses
       let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil
       let row = MemberRow(member.settings, member.present)
       if row.settings == member.settings, row.present == member.present, row.fitsColumns,
@@ -41,7 +41,7 @@ struct RecordParser {
       let note = ContentNote.nickname(nickname, of: member.userID, in: member.conversationID)
       return batch.add(member.record, uses, job.readsContent ? note : nil, line: line)
     }
-    let record = try SettingsRecord.read(value, &uses, &checked)
+    var (record, uses) = try SettingsRecord.read(value, under: job.rules, checked)
     var note: ContentNote?
     if job.readsContent { note = try ContentNote.read(value, record, &uses) }
     if case .user(let id, let user) = record, UserRecords.holds(user), note == nil, !id.isEmpty,

@@ -24,7 +24,7 @@ public final class SettingsChangeReader {
   public let path: String
   private let rules: RuleSet
   private let lines: JSONLines
-  private var checked: ParseCache
+  private let checked: ParseCache
   private var recordCount = 0
 
   /// Opens a file of changes under `rules`.
@@ -84,8 +84,7 @@ public final class SettingsChangeReader {
   public var lineNumber: Int { lines.lineNumber }
 
   private func read(_ line: JSONValue) throws(FileProblem.Problem) -> SettingsChange {
-    var uses = VendorFieldUse(under: rules)
-    let record = try SettingsRecord.read(line, &uses, &checked, beside: "at")
+    let (record, uses) = try SettingsRecord.read(line, under: rules, checked, beside: "at")
     guard let value = line.fields.first(where: { "at" ~= $0.key })?.value else {
       throw .missingField("at")
     }

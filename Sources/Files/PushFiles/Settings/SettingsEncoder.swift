@@ -14,15 +14,7 @@ public enum SettingsEncoder {
   public static func app(_ app: AppSettings) -> [UInt8] {
     var line = JSONLine("app")
     line.add("rules", app.rules.rawValue)
-    line.add("timeZone", app.timeZone)
-    let fields = app.rules.fields
-    if fields.contains(.devicePolicy) { line.add("devicePolicy", app.devicePolicy.rawValue) }
-    if fields.contains(.advancedPush) { line.add("advancedPush", raw: "\(app.advancedPush)") }
-    if fields.contains(.appLevel) { line.add("level", app.level, app.rules) }
-    if let quietHours = app.quietHours, fields.contains(.quietWindows) { line.add(quietHours) }
-    if fields.contains(.messageNotification) {
-      line.add("messageNotification", raw: "\(app.messageNotification)")
-    }
+    line.addFields(of: app, app.rules)
     line.open("options")
     for (name, value) in app.optionTexts {
       let isBare = Bool(value) != nil || Int64(value) != nil
@@ -41,33 +33,14 @@ public enum SettingsEncoder {
   ) -> [UInt8] {
     var line = JSONLine("user")
     line.add("id", id.text)
-    let fields = rules.fields
-    if fields.contains(.userLevel) { line.add("level", user.level, rules) }
-    let kinds = ConversationKind.allCases.filter {
-      $0.exists(under: rules) && user.levels[$0].isSet
+    var user = user
+    if rules.fields.contains(.kindLevels), user.levels != KindLevels() {
+      for kind in ConversationKind.allCases where !kind.exists(under: rules) {
+        user.levels[kind] = .unset
+      }
     }
-    if fields.contains(.kindLevels), !kinds.isEmpty {
-      line.open("levels")
-      for kind in kinds { line.add(kind.rawValue, user.levels[kind].name) }
-      line.close()
-    }
-    if let quietHours = user.quietHours, fields.contains(quietHours.field) { line.add(quietHours) }
-    if let zone = user.timeZone { line.add("timeZone", zone) }
-    if fields.contains(.userMute) { line.add("mutedUntil", user.mutedUntil) }
-    if fields.contains(.pushWhenDesktopOnline), user.pushWhenDesktopOnline {
-      line.add("pushWhenDesktopOnline", raw: "true")
-    }
-    if fields.contains(.localNotification),
-      user.localInformationMissing || user.localHandledByApp
-    {
-      line.open("localNotification")
-      line.add("informationMissing", raw: "\(user.localInformationMissing)")
-      line.add("handledByApp", raw: "\(user.localHandledByApp)")
-      line.close()
-    }
-    if fields.contains(.classLevels) { line.addOpenFields(user) }
-    if let devices = user.devices { line.add(devices, rules) }
-    if display != RecipientDisplay(), fields.contains(.display) { line.add(display, rules) }
+    line.addFields(of: user, rules)
+    if display != RecipientDisplay(), rules.fields.contains(.display) { line.add(display, rules) }
     return line.end()
   }
 
@@ -80,9 +53,12 @@ public enum SettingsEncoder {
     line.add("type", settings.kind.rawValue)
     if settings.kind == .thread, let parent = settings.parent { line.add("parent", parent.text) }
     if settings.kind == .ultraGroup || rules.fields.contains(.groupLevel) {
-      line.add("level", settings.level, rules)
+      line.add(settings.level, rules)
     }
-    if settings.kind == .ultraGroup { line.add(settings.channels) }
+    if settings.kind == .ultraGroup, !settings.channels.isEmpty {
+      line.name(plain: "channels")
+      line.value(settings.channels)
+    }
     if let name { line.add("name", name) }
     return line.end()
   }
@@ -164,84 +140,70 @@ extension JSONLine {
   ) {
     append(start)
     add("user", user.text)
-    add("level", member.level, rules)
-    let fields = rules.fields
-    if fields.contains(.memberMute) { add("mutedUntil", member.mutedUntil) }
-    if kind != .thread { add("since", member.since) }
-    if kind == .ultraGroup { add(member.channels) }
-    if member.isImportant, fields.contains(.important) { add("important", raw: "true") }
-    if let isFollowing = member.isFollowing, fields.contains(.follow) {
-      add("follow", raw: "\(isFollowing)")
-    }
-    if fields.contains(.roles) { add("roles", member.roles.map(\.text)) }
-    if fields.contains(.nickname), let nickname { add("nickname", nickname) }
+    // Levels by channel are of ultra groups, and a thread's members are those of its parent.
+    var member = member
+    if kind != .ultraGroup, !member.channels.isEmpty { member.channels = [:] }
+    if kind == .thread { member.since = .zero }
+    addFields(of: member, rules)
+    if rules.fields.contains(.nickname), let nickname { add("nickname", nickname) }
     append("}\n")
   }
 
-  fileprivate mutating func add(_ name: String, _ level: NotificationLevel, _ rules: RuleSet) {
+  /// Adds the fields of a record that are set and that the rules have.
+  fileprivate mutating func addFields<Record: RecordFields>(of record: Record, _ rules: RuleSet) {
+    var encoder = FieldEncoder(record: record, rules: rules)
+    swap(&encoder.line, &self)
+    Record.visitFields(&encoder)
+    swap(&encoder.line, &self)
+  }
+
+  /// Adds a level, if it is set.
+  fileprivate mutating func add(_ level: NotificationLevel, _ rules: RuleSet) {
     guard level.isSet else { return }
-    if rules.fields.contains(.classLevels) {
-      add(name, level.mask)
-    } else {
-      add(name, level.name)
-    }
+    name(plain: "level")
+    value(level, rules)
+  }
+
+  fileprivate mutating func value(_ level: NotificationLevel, _ rules: RuleSet) {
+    if rules.fields.contains(.classLevels) { value(level.mask) } else { value(level.name) }
   }
 
   /// A set of classes, by its word where it has one.
-  fileprivate mutating func add(_ name: String, _ classes: MessageClasses) {
-    if let word = classes.word { add(name, word) } else { add(name, all: classes.names) }
+  fileprivate mutating func value(_ classes: MessageClasses) {
+    if let word = classes.word { value(word) } else { value(classes.names) }
   }
 
-  fileprivate mutating func add(_ name: String, _ instant: Instant) {
-    if instant > .zero { add(name, raw: "\(instant.milliseconds)") }
-  }
-
-  fileprivate mutating func add(_ quietHours: QuietHours) {
+  fileprivate mutating func value(_ quietHours: QuietHours) {
     switch quietHours {
-    case .interval(let interval): add(interval)
-    case .span(let span): add(span)
-    case .windows(let windows): add(windows)
+    case .interval(let interval):
+      open()
+      add("start", ClockTime.text(minuteOfDay: interval.startMinute))
+      add("end", ClockTime.text(minuteOfDay: interval.endMinute))
+      close()
+    case .span(let span):
+      open()
+      add("start", ClockTime.text(secondOfDay: span.startSecond))
+      add("spanMinutes", raw: "\(span.spanMinutes)")
+      if span.level.isSet { add("level", span.level.name) }
+      if let zone = span.timeZone { add("timeZone", zone) }
+      close()
+    case .windows(let windows):
+      value(windows.windows) { line, window in
+        line.open()
+        if window.days != QuietWindows.Window.everyDay { line.add("days", all: window.namesOfDays) }
+        line.add("start", ClockTime.text(minuteOfDay: window.startMinute))
+        line.add("end", ClockTime.text(minuteOfDay: window.endMinute))
+        if !window.allow.isEmpty {
+          line.name(plain: "allow")
+          line.value(window.allow)
+        }
+        line.close()
+      }
     }
   }
 
-  private mutating func add(_ interval: QuietInterval) {
-    open("quietHours")
-    add("start", ClockTime.text(minuteOfDay: interval.startMinute))
-    add("end", ClockTime.text(minuteOfDay: interval.endMinute))
-    close()
-  }
-
-  private mutating func add(_ span: QuietSpan) {
-    open("quietHours")
-    add("start", ClockTime.text(secondOfDay: span.startSecond))
-    add("spanMinutes", raw: "\(span.spanMinutes)")
-    if span.level.isSet { add("level", span.level.name) }
-    if let zone = span.timeZone { add("timeZone", zone) }
-    close()
-  }
-
-  private mutating func add(_ windows: QuietWindows) {
-    addArray("quiet", windows.windows) { line, window in
-      line.open()
-      if window.days != QuietWindows.Window.everyDay { line.add("days", window.namesOfDays) }
-      line.add("start", ClockTime.text(minuteOfDay: window.startMinute))
-      line.add("end", ClockTime.text(minuteOfDay: window.endMinute))
-      if !window.allow.isEmpty { line.add("allow", window.allow) }
-      line.close()
-    }
-  }
-
-  /// What only open rules have of a user.
-  fileprivate mutating func addOpenFields(_ user: UserSettings) {
-    if !user.mutedAllow.isEmpty { add("mutedAllow", user.mutedAllow) }
-    if !user.allowForce { add("allowForce", raw: "false") }
-    add("keywords", user.keywords)
-    add("importantSenders", user.importantSenders.map(\.text))
-    add("blockedSenders", user.blockedSenders.map(\.text))
-  }
-
-  fileprivate mutating func add(_ devices: [Device], _ rules: RuleSet) {
-    addArray("devices", devices) { line, device in
+  fileprivate mutating func value(_ devices: [Device], _ rules: RuleSet) {
+    value(devices) { line, device in
       line.open()
       line.add("id", device.id.text)
       if device.kind != .mobile { line.add("type", device.kind.rawValue) }
@@ -256,6 +218,13 @@ extension JSONLine {
       }
       line.close()
     }
+  }
+
+  fileprivate mutating func value(_ channels: [Identifier: NotificationLevel]) {
+    open()
+    let sorted = channels.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
+    for (channel, level) in sorted { add(channel.text, level.name) }
+    close()
   }
 
   fileprivate mutating func add(_ display: RecipientDisplay, _ rules: RuleSet) {
@@ -278,13 +247,46 @@ extension JSONLine {
     for (other, remark) in sorted { add(other.text, remark) }
     close()
   }
+}
 
-  fileprivate mutating func add(_ channels: [Identifier: NotificationLevel]) {
-    guard !channels.isEmpty else { return }
-    open("channels")
-    let sorted = channels.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
-    for (channel, level) in sorted { add(channel.text, raw: "\"\(level.name)\"") }
-    close()
+/// Writes the fields of a record that are set and that the rules have.
+private struct FieldEncoder<Record>: FieldVisitor {
+  let record: Record
+  let rules: RuleSet
+  var line = JSONLine()
+
+  @inline(__always)
+  mutating func visit(_ field: RecordField<Record>) {
+    guard let owner = field.owner(in: record), rules.fields.isSuperset(of: owner) else { return }
+    line.name(plain: field.name)
+    switch field.value {
+    case .level(let path): line.value(record[keyPath: path], rules)
+    case .kindLevels(let path):
+      let levels = record[keyPath: path]
+      line.open()
+      for kind in ConversationKind.allCases where levels[kind].isSet {
+        line.add(kind.rawValue, levels[kind].name)
+      }
+      line.close()
+    case .channelLevels(let path): line.value(record[keyPath: path])
+    case .quietHours(let path), .quietWindows(let path):
+      if let quietHours = record[keyPath: path] { line.value(quietHours) }
+    case .zone(let path): line.value(record[keyPath: path])
+    case .ownZone(let path): line.value(record[keyPath: path] ?? "")
+    case .instant(let path): line.value(raw: "\(record[keyPath: path].milliseconds)")
+    case .flag(let path, _): line.value(raw: "\(record[keyPath: path])")
+    case .answer(let path): line.value(raw: "\(record[keyPath: path] ?? false)")
+    case .localNotification(let missing, let handled):
+      line.open()
+      line.add("informationMissing", raw: "\(record[keyPath: missing])")
+      line.add("handledByApp", raw: "\(record[keyPath: handled])")
+      line.close()
+    case .classes(let path): line.value(record[keyPath: path])
+    case .texts(let path, _): line.value(record[keyPath: path])
+    case .ids(let path, _): line.value(record[keyPath: path].map(\.text))
+    case .devicePolicy(let path): line.value(record[keyPath: path].rawValue)
+    case .devices(let path): line.value(record[keyPath: path] ?? [], rules)
+    }
   }
 }
 

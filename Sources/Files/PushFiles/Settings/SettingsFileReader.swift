@@ -92,7 +92,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
       if options.marksRows, file == paths.settings.count {
         csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
       }
-      rowsKeepFields = !MemberSettings.fieldsBesideRows.isDisjoint(
+      rowsKeepFields = !MemberSettings.list.besideRows.isDisjoint(
         with: (appRules ?? defaultRules).fields)
       before = (settings.userCount, settings.declaredCount)
       (fileNumber, lines) = (file, 0)
@@ -227,7 +227,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
     // A user that occurs in CSV files only has no earlier record to merge with.
     guard isCSV, before.declared > 0 else { return settings.add(users, rows: rows) }
     for row in rows {
-      settings.updateUser(users.id(at: row)) { $0.replaceWhatRowsSay(with: users.user(at: row)) }
+      settings.updateUser(users.id(at: row)) {
+        $0.replace(UserColumns.allFields, with: users.user(at: row))
+      }
     }
   }
 
@@ -236,11 +238,19 @@ struct SettingsFileReader<Settings: SettingsSink> {
       let conversation = columns.conversation(of: stretch)
       for row in columns.rows(of: stretch) {
         let user = columns.user(at: row)
-        var member = columns.member(at: row).member
-        settings.keepFields(&member, of: user, in: conversation)
-        settings.set(.member(user, of: conversation, member))
+        let member = columns.member(at: row).member
+        setRow(member, of: user, in: conversation)
       }
     }
+  }
+
+  /// Sets a row's member, with the fields that rows do not have as they are set so far.
+  private mutating func setRow(
+    _ row: MemberSettings, of user: Identifier, in conversation: Identifier
+  ) {
+    var member = settings.fieldsBesideRows(of: user, in: conversation) ?? row
+    member.replace(MemberColumns.allFields, with: row)
+    settings.set(.member(user, of: conversation, member))
   }
 
   private mutating func apply(
@@ -267,14 +277,17 @@ struct SettingsFileReader<Settings: SettingsSink> {
     case .app: break
     // A user that occurs in CSV files only has no earlier record to merge with.
     case .user(let id, let user) where isCSV && before.declared > 0:
-      settings.updateUser(id) { $0.replaceWhatRowsSay(with: user) }
+      settings.updateUser(id) { $0.replace(UserColumns.allFields, with: user) }
     case .user: settings.set(record)
     case .conversation(let id, let conversation):
       settings.set(record)
       validator.noteConversation(id, conversation, location)
-    case .member(let user, let conversation, var member, let present):
-      if isCSV, rowsKeepFields { settings.keepFields(&member, of: user, in: conversation) }
-      settings.set(.member(user, of: conversation, member))
+    case .member(let user, let conversation, let member, let present):
+      if isCSV, rowsKeepFields {
+        setRow(member, of: user, in: conversation)
+      } else {
+        settings.set(record)
+      }
       validator.noteMember(conversation, user, present, location, kindsAreFinal: isBehindSettings)
     }
   }

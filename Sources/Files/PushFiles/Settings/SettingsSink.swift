@@ -23,8 +23,8 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   var lookup: SettingsIDLookup? { get }
   /// Whether a member may have fields that rows of members.csv do not have.
   var hasFieldsBesideRows: Bool { get }
-  /// Gives a row's member the fields that rows do not have, as they are set so far.
-  func keepFields(_ member: inout MemberSettings, of user: Identifier, in conversation: Identifier)
+  /// A member with the fields that rows do not have, as they are set so far; nil for a plain one.
+  func fieldsBesideRows(of user: Identifier, in conversation: Identifier) -> MemberSettings?
   /// The records as values; nil where they are packed.
   var values: FanoutSettings? { get }
 }
@@ -47,15 +47,8 @@ extension FanoutSettings: SettingsSink {
 
   var lookup: SettingsIDLookup? { nil }
   var hasFieldsBesideRows: Bool { true }
-  func keepFields(
-    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
-  ) {
-    guard let old = index(of: user).flatMap({ self.member($0, of: conversation) }) else { return }
-    let (_, _, isImportant, isFollowing, _, channels, roles) = old.fields
-    member.isImportant = isImportant
-    member.isFollowing = isFollowing
-    member.channels = channels
-    member.roles = roles
+  func fieldsBesideRows(of user: Identifier, in conversation: Identifier) -> MemberSettings? {
+    index(of: user).flatMap { member($0, of: conversation) }
   }
   var values: FanoutSettings? { self }
 }
@@ -98,10 +91,8 @@ final class PackedSettings: SettingsSink {
 
   var lookup: SettingsIDLookup? { builder.lookup }
   var hasFieldsBesideRows: Bool { builder.hasPolicies }
-  func keepFields(
-    _ member: inout MemberSettings, of user: Identifier, in conversation: Identifier
-  ) {
-    builder.keepPolicy(&member, of: user, in: conversation)
+  func fieldsBesideRows(of user: Identifier, in conversation: Identifier) -> MemberSettings? {
+    builder.policy(of: user, in: conversation)
   }
   var values: FanoutSettings? { nil }
 

@@ -139,7 +139,7 @@ extension Message {
     set { setRare { $0.replyToUser = newValue } }
   }
 
-  /// What it says, for keywords (O-14, O-20).
+  /// What it says, which may have a keyword (O-14, O-20).
   public var text: String? {
     get { rare?.text }
     set { setRare { $0.text = newValue } }

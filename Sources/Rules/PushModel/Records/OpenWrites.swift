@@ -32,12 +32,17 @@ extension UserSettings {
   /// - Throws: ``SettingsWriteError`` for too many, for one that is too long, and for one without a
   ///   token; then nothing has changed.
   public mutating func setKeywords(_ keywords: [String]) throws(SettingsWriteError) {
+    try Self.check(keywords: keywords)
+    self.keywords = keywords
+  }
+
+  /// - Throws: as ``setKeywords(_:)``.
+  @usableFromInline package static func check(keywords: [String]) throws(SettingsWriteError) {
     try checkCount(keywords.count, "keywords", OpenLimits.keywords)
     for keyword in keywords {
       try checkName("keyword", bytes: keyword.utf8.count, OpenLimits.keywordBytes)
       if TextTokens(keyword).tokens.isEmpty { throw .keywordWithoutToken(keyword) }
     }
-    self.keywords = keywords
   }
 
   /// Replaces the important and the blocked senders (O-15).
@@ -68,9 +73,14 @@ extension MemberSettings {
   /// - Throws: ``SettingsWriteError`` for too many, and for one that is empty or too long; then
   ///   nothing has changed.
   public mutating func setRoles(_ roles: [Identifier]) throws(SettingsWriteError) {
+    try Self.check(roles: roles)
+    self.roles = roles
+  }
+
+  /// - Throws: as ``setRoles(_:)``.
+  @usableFromInline package static func check(roles: [Identifier]) throws(SettingsWriteError) {
     try checkCount(roles.count, "roles", OpenLimits.roles)
     for role in roles { try checkName("role", bytes: role.text.utf8.count, OpenLimits.roleBytes) }
-    self.roles = roles
   }
 }
 

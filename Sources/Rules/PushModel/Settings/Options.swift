@@ -126,23 +126,3 @@ public struct OpenOptions: Hashable, Sendable {
     Instant.milliseconds(ofSeconds: presenceSeconds)
   }
 }
-
-/// The limits of open rules (O-10 to O-20).
-public enum OpenLimits {
-  /// Windows of the week in one list.
-  public static let quietWindows = 16
-  /// Keywords of a user.
-  public static let keywords = 50
-  /// Bytes of a keyword, as written.
-  public static let keywordBytes = 64
-  /// Important senders of a user, and blocked ones.
-  public static let senders = 500
-  /// Roles of a membership.
-  public static let roles = 16
-  /// Bytes of a role.
-  public static let roleBytes = 64
-  /// Users whom a message mentions.
-  public static let mentions = 10_000
-  /// Roles that a message mentions.
-  public static let mentionedRoles = 8
-}

@@ -30,35 +30,3 @@ struct RareFields<Fields: DefaultedFields>: Hashable, Sendable {
 protocol DefaultedFields: Hashable, Sendable {
   init()
 }
-
-/// What only open rules have of an app.
-@usableFromInline
-struct OpenAppFields: DefaultedFields {
-  @usableFromInline var quietHours: QuietHours?
-  @usableFromInline var open = OpenOptions()
-
-  @inlinable init() {}
-}
-
-/// What only open rules have of a user.
-@usableFromInline
-struct OpenUserFields: DefaultedFields {
-  @usableFromInline var mutedAllow: MessageClasses = []
-  @usableFromInline var allowForce = true
-  @usableFromInline var keywords: [String] = []
-  @usableFromInline var importantSenders: [Identifier] = []
-  @usableFromInline var blockedSenders: [Identifier] = []
-
-  @inlinable init() {}
-}
-
-/// What RongCloud's ultra groups and open rules have of a member.
-@usableFromInline
-struct RareMemberFields: DefaultedFields {
-  @usableFromInline var channels: [Identifier: NotificationLevel] = [:]
-  @usableFromInline var roles: [Identifier] = []
-  @usableFromInline var isImportant = false
-  @usableFromInline var isFollowing: Bool?
-
-  @inlinable init() {}
-}

@@ -100,25 +100,6 @@ extension RuleSet {
     }
   }
 
-  // Worked out once: readers ask for each record.
-  private static let easemobFields: VendorFields = [
-    .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
-    .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
-    .translations, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
-  ]
-  private static let rongcloudFields: VendorFields = [
-    .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
-    .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
-    .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
-    .pushData, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
-  ]
-  private static let openFields: VendorFields = [
-    .appLevel, .userLevel, .userMute, .memberMute, .conversationLevel, .force, .classLevels,
-    .quietWindows, .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
-    .important, .follow, .roles, .seenAt, .mentionsRoles, .replyToUser, .text, .groupLevel,
-    .threadWithoutParent,
-  ]
-
   /// The first rule set that has one of `fields`; nil for none.
   package static func owner(of fields: VendorFields) -> RuleSet? {
     allCases.first { !$0.fields.isDisjoint(with: fields) }

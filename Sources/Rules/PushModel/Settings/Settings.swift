@@ -237,3 +237,57 @@ public struct MemberSettings: Hashable, Sendable {
     if !channels.isEmpty { self.channels = channels }
   }
 }
+
+/// The limits of open rules (O-10 to O-20).
+public enum OpenLimits {
+  /// Windows of the week in one list.
+  public static let quietWindows = 16
+  /// Keywords of a user.
+  public static let keywords = 50
+  /// Bytes of a keyword, as written.
+  public static let keywordBytes = 64
+  /// Important senders of a user, and blocked ones.
+  public static let senders = 500
+  /// Roles of a membership.
+  public static let roles = 16
+  /// Bytes of a role.
+  public static let roleBytes = 64
+  /// Users whom a message mentions.
+  public static let mentions = 10_000
+  /// Roles that a message mentions.
+  public static let mentionedRoles = 8
+}
+
+// MARK: Fields that few have
+
+/// What only open rules have of an app.
+@usableFromInline
+struct OpenAppFields: DefaultedFields {
+  @usableFromInline var quietHours: QuietHours?
+  @usableFromInline var open = OpenOptions()
+
+  @inlinable init() {}
+}
+
+/// What only open rules have of a user.
+@usableFromInline
+struct OpenUserFields: DefaultedFields {
+  @usableFromInline var mutedAllow: MessageClasses = []
+  @usableFromInline var allowForce = true
+  @usableFromInline var keywords: [String] = []
+  @usableFromInline var importantSenders: [Identifier] = []
+  @usableFromInline var blockedSenders: [Identifier] = []
+
+  @inlinable init() {}
+}
+
+/// What RongCloud's ultra groups and open rules have of a member.
+@usableFromInline
+struct RareMemberFields: DefaultedFields {
+  @usableFromInline var channels: [Identifier: NotificationLevel] = [:]
+  @usableFromInline var roles: [Identifier] = []
+  @usableFromInline var isImportant = false
+  @usableFromInline var isFollowing: Bool?
+
+  @inlinable init() {}
+}

@@ -126,51 +126,36 @@ extension VendorFields {
   @inlinable public static var anyName: Self { Self(rawValue: 1 << 53) }
 }
 
-// MARK: What records have
+// MARK: - Whose they are
+
+extension RuleSet {
+  // Worked out once: readers ask for each record.
+  static let easemobFields: VendorFields = [
+    .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
+    .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
+    .translations, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
+  ]
+  static let rongcloudFields: VendorFields = [
+    .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
+    .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
+    .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
+    .pushData, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
+  ]
+  static let openFields: VendorFields = [
+    .appLevel, .userLevel, .userMute, .memberMute, .conversationLevel, .force, .classLevels,
+    .quietWindows, .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
+    .important, .follow, .roles, .seenAt, .mentionsRoles, .replyToUser, .text, .groupLevel,
+    .threadWithoutParent,
+  ]
+}
 
 extension QuietHours {
   /// The form in which they are set.
-  package var field: VendorFields {
+  @inlinable package var field: VendorFields {
     switch self {
     case .interval: .quietInterval
     case .span: .quietSpan
     case .windows: .quietWindows
     }
-  }
-}
-
-extension UserSettings {
-  /// Which of the fields are set.
-  package var vendorFields: VendorFields {
-    let (
-      level, quietHours, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
-      localHandledByApp, mutedAllow, allowForce, keywords, importantSenders, blockedSenders, _
-    ) = fields
-    var found: VendorFields = quietHours?.field ?? []
-    if level.isSet { found.insert(.userLevel) }
-    if mutedUntil > .zero { found.insert(.userMute) }
-    if levels != KindLevels() { found.insert(.kindLevels) }
-    if pushWhenDesktopOnline { found.insert(.pushWhenDesktopOnline) }
-    if localInformationMissing || localHandledByApp { found.insert(.localNotification) }
-    if mutedAllow != [] { found.insert(.mutedAllow) }
-    if !allowForce { found.insert(.allowForce) }
-    if !keywords.isEmpty { found.insert(.keywords) }
-    if !importantSenders.isEmpty { found.insert(.importantSenders) }
-    if !blockedSenders.isEmpty { found.insert(.blockedSenders) }
-    return found
-  }
-}
-
-extension MemberSettings {
-  /// Which of the fields are set.
-  package var vendorFields: VendorFields {
-    let (_, mutedUntil, isImportant, isFollowing, _, channels, roles) = fields
-    var found: VendorFields = []
-    if mutedUntil > .zero { found.insert(.memberMute) }
-    if !channels.isEmpty { found.insert(.channels) }
-    if isImportant { found.insert(.important) }
-    if isFollowing != nil { found.insert(.follow) }
-    if !roles.isEmpty { found.insert(.roles) }
-    return found
   }
 }

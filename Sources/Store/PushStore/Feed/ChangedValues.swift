@@ -156,16 +156,13 @@ extension UserSettings {
       return blockedSenders.map { .init(name: "blocked sender", text: $0.text) }
     default:
       // The others have changes of their own.
-      let (
-        _, _, _, _, _, _, informationMissing, handledByApp, _, _, _, _, _, _
-      ) = fields
       let single: [Change] = [
         .userLevel, .typeLevel, .quietHours, .userMute, .pushWhenDesktopOnline, .devices,
         .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
       ]
       return single.flatMap { words($0, rules) } + [
-        .init("local information missing", informationMissing),
-        .init("handled by the app", handledByApp),
+        .init("local information missing", localInformationMissing),
+        .init("handled by the app", localHandledByApp),
       ]
     }
   }
@@ -231,7 +228,6 @@ extension MemberSettings {
     case .roles: return roles.map { .init(name: "role", text: $0.text) }
     default:
       // The others have changes of their own.
-      let (_, _, _, _, since, _, _) = fields
       let single: [Change] = [
         .memberLevel, .memberMute, .channelLevel, .important, .follow, .roles,
       ]

@@ -115,7 +115,8 @@ extension MemberSettings {
 }
 
 extension UserSettings {
-  private static let openFields: VendorFields = [
+  /// What `users.open_fields` holds.
+  static let openFields: VendorFields = [
     .quietWindows, .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
   ]
 

@@ -4,14 +4,15 @@ internal import PushModel
 /// What records that are only partial are completed with.
 extension SettingsQueries: StoredRecords {
   func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool {
-    // What open rules have there has no columns.
-    var conditions = ["has_devices", "open_fields IS NOT NULL"]
-    if fields.contains(.kindLevels) { conditions.append("type_levels IS NOT NULL") }
-    if fields.contains(.pushWhenDesktopOnline) { conditions.append("push_when_desktop_online") }
-    if fields.contains(.localNotification) {
-      conditions += ["local_information_missing", "local_handled_by_app"]
+    let columns = [
+      (VendorFields.kindLevels, "type_levels IS NOT NULL"),
+      (.pushWhenDesktopOnline, "push_when_desktop_online"),
+      (.localNotification, "local_information_missing OR local_handled_by_app"),
+      (UserSettings.openFields, "open_fields IS NOT NULL"),
+    ]
+    let condition = columns.reduce(into: "has_devices") { condition, column in
+      if !column.0.isDisjoint(with: fields) { condition += " OR \(column.1)" }
     }
-    let condition = conditions.joined(separator: " OR ")
     return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM users WHERE \(condition))")
       ?? false
   }
