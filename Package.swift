@@ -152,7 +152,7 @@ let package = Package(
       name: "PushModelTests", dependencies: ["PushModel", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "QuietTimeTests",
-      dependencies: ["PushModel", "QuietTime", "PinnedZones", "TestSupport"],
+      dependencies: ["PushSupport", "PushModel", "QuietTime", "PinnedZones", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushReferenceTests",

@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import PushSupport
 import TestSupport
 import Testing
 
@@ -195,24 +196,25 @@ import Testing
             timeZone: random.chance(50) ? "UTC" : nil))
       default: break
       }
-      var bytes: [UInt8] = []
-      settings.write(to: &bytes)
-      var rest = bytes[...] + [1, 2, 3]
-      #expect(try QuietSettings(readingFrom: &rest) == settings)
-      #expect(Array(rest) == [1, 2, 3])
+      var sink = ByteSink()
+      try settings.code(&sink)
+      let bytes = sink.bytes
+      var (source, read) = (ByteSource(bytes + [1, 2, 3]), QuietSettings())
+      try read.code(&source)
+      #expect(read == settings && source.remaining == 3)
       // Damaged: refused, or other settings that can be written.
       for _ in 0..<20 {
         var changed = bytes
         changed[Int.random(in: 0..<bytes.count, using: &random)] = .random(
           in: 0...255, using: &random)
-        var cut = changed.prefix(.random(in: 0...bytes.count, using: &random))
-        _ = try? QuietSettings(readingFrom: &cut)
-        var whole = changed[...]
-        guard let read = try? QuietSettings(readingFrom: &whole) else { continue }
+        var cut = ByteSource(Array(changed.prefix(.random(in: 0...bytes.count, using: &random))))
+        _ = try? read.code(&cut)
+        var (whole, other) = (ByteSource(changed), QuietSettings())
+        do { try other.code(&whole) } catch { continue }
         accepted += 1
-        var again: [UInt8] = []
-        read.write(to: &again)
-        #expect(again == changed.dropLast(whole.count))
+        var again = ByteSink()
+        try other.code(&again)
+        #expect(again.bytes == changed.dropLast(whole.remaining))
       }
     }
     #expect(accepted > 100, "seed \(seed)")

@@ -1,4 +1,5 @@
 public import PushModel
+package import PushSupport
 
 /// A user's quiet hours and the zone the user has set, as they were written.
 ///
@@ -79,147 +80,97 @@ extension QuietSpan {
 // MARK: As bytes
 
 extension QuietSettings {
-  /// Bytes that no settings are written as.
-  package struct Malformed: Error {
-    package let what: String
+  /// Writes the settings as bytes, or reads and checks them.
+  package mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
+    var form: UInt8 =
+      switch quietHours {
+      case nil: 0
+      case .interval: 1
+      case .span: 2
+      case .windows: 3
+      }
+    try coder.code(&form)
+    do {
+      switch form {
+      case 0: quietHours = nil
+      case 1: quietHours = .interval(try interval(&coder))
+      case 2: quietHours = .span(try span(&coder))
+      case 3: quietHours = .windows(try windows(&coder))
+      default: throw Malformed("unknown kind of quiet hours")
+      }
+    } catch let error as Malformed {
+      throw error
+    } catch {
+      throw Malformed("invalid quiet hours")
+    }
+    try coder.code(&timeZone)
   }
 
-  /// Appends the settings as bytes: numbers with the lowest byte first, texts with their length.
-  package func write(to bytes: inout [UInt8]) {
-    func put(_ number: Int32) {
-      for shift: Int32 in [0, 8, 16, 24] {
-        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-      }
-    }
-    func put(_ text: String?) {
-      bytes.append(text == nil ? 0 : 1)
-      guard let text else { return }
-      put(Int32(text.utf8.count))
-      bytes.append(contentsOf: text.utf8)
-    }
-    switch quietHours {
-    case nil: bytes.append(0)
-    case .interval(let interval):
-      bytes.append(1)
-      put(interval.startMinute)
-      put(interval.endMinute)
-    case .span(let span):
-      bytes.append(2)
-      put(span.startSecond)
-      put(span.spanMinutes)
-      bytes.append(UInt8(span.level.rawValue))
-      put(span.timeZone)
-    case .windows(let windows):
-      bytes.append(3)
-      put(Int32(windows.windows.count))
-      for window in windows.windows {
-        bytes.append(window.days)
-        put(window.startMinute)
-        put(window.endMinute)
-        put(Int32(window.allow.rawValue))
-      }
-    }
-    put(timeZone)
+  private func interval(_ coder: inout some ByteCoder) throws -> QuietInterval {
+    var (start, end): (Int32, Int32) = (0, 0)
+    if case .interval(let own) = quietHours { (start, end) = (own.startMinute, own.endMinute) }
+    try coder.code(&start)
+    try coder.code(&end)
+    return try QuietInterval(
+      startHour: Int(start / 60), startMinute: Int(start % 60), endHour: Int(end / 60),
+      endMinute: Int(end % 60))
   }
 
-  /// Reads settings and takes their bytes away.
-  ///
-  /// - Throws: ``Malformed`` for anything that ``write(to:)`` does not write.
-  package init(readingFrom bytes: inout ArraySlice<UInt8>) throws(Malformed) {
-    var reader = Reader(bytes: bytes)
-    switch try reader.byte() {
-    case 0: quietHours = nil
-    case 1: quietHours = .interval(try reader.interval())
-    case 2: quietHours = .span(try reader.span())
-    case 3: quietHours = .windows(try reader.windows())
-    default: throw Malformed(what: "unknown kind of quiet hours")
+  private func span(_ coder: inout some ByteCoder) throws -> QuietSpan {
+    var (start, minutes): (Int32, Int32) = (0, 0)
+    var level: UInt8 = 0
+    var zone: String?
+    if case .span(let own) = quietHours {
+      (start, minutes, level) = (own.startSecond, own.spanMinutes, own.level.vendorCode)
+      zone = own.timeZone
     }
-    timeZone = try reader.text()
-    bytes = reader.bytes
+    try coder.code(&start)
+    try coder.code(&minutes)
+    try coder.code(&level)
+    try coder.code(&zone)
+    guard let level = NotificationLevel(vendorCode: level) else { throw Malformed("invalid level") }
+    return try QuietSpan(
+      hour: Int(start / 3600), minute: Int(start / 60 % 60), second: Int(start % 60),
+      spanMinutes: Int(minutes), level: level, timeZone: zone)
   }
 
-  private struct Reader {
-    var bytes: ArraySlice<UInt8>
-
-    mutating func byte() throws(Malformed) -> UInt8 {
-      guard let byte = bytes.popFirst() else { throw Malformed(what: "unexpected end") }
-      return byte
+  private func windows(_ coder: inout some ByteCoder) throws -> QuietWindows {
+    var windows: [QuietWindows.Window] = []
+    if case .windows(let own) = quietHours { windows = own.windows }
+    let initial = try QuietWindows.Window(start: "0:0", end: "0:0")
+    try coder.code(&windows, atLeast: 13, initial) { (window, coder) throws(Malformed) in
+      try window.code(&coder)
     }
+    return try QuietWindows(windows)
+  }
+}
 
-    mutating func number() throws(Malformed) -> Int32 {
-      var number: UInt32 = 0
-      for shift: UInt32 in [0, 8, 16, 24] { number |= UInt32(try byte()) << shift }
-      return Int32(bitPattern: number)
+extension QuietWindows.Window {
+  fileprivate mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
+    var (days, start, end, classes) = (days, startMinute, endMinute, Int32(allow.rawValue))
+    try coder.code(&days)
+    try coder.code(&start)
+    try coder.code(&end)
+    try coder.code(&classes)
+    guard (0...Int32(MessageClasses.all.rawValue)).contains(classes) else {
+      throw Malformed("invalid classes")
     }
+    do throws(SettingsWriteError) {
+      self = try QuietWindows.Window(
+        days: days, start: "\(start / 60):\(start % 60)", end: "\(end / 60):\(end % 60)",
+        allow: MessageClasses(rawValue: UInt16(classes)))
+    } catch {
+      throw Malformed("invalid quiet hours")
+    }
+  }
+}
 
-    mutating func level() throws(Malformed) -> NotificationLevel {
-      guard let level = NotificationLevel(rawValue: UInt16(try byte())) else {
-        throw Malformed(what: "invalid level")
-      }
-      return level
-    }
-
-    mutating func text() throws(Malformed) -> String? {
-      switch try byte() {
-      case 0: return nil
-      case 1: break
-      default: throw Malformed(what: "invalid flag")
-      }
-      let count = Int(try number())
-      guard 0 <= count, count <= bytes.count else {
-        throw Malformed(what: "count beyond the end")
-      }
-      guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
-        throw Malformed(what: "invalid UTF-8")
-      }
-      bytes.removeFirst(count)
-      return text
-    }
-
-    mutating func interval() throws(Malformed) -> QuietInterval {
-      let (start, end) = (Int(try number()), Int(try number()))
-      do {
-        return try QuietInterval(
-          startHour: start / 60, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
-      } catch {
-        throw Malformed(what: "invalid quiet hours")
-      }
-    }
-
-    mutating func span() throws(Malformed) -> QuietSpan {
-      let (start, minutes) = (Int(try number()), Int(try number()))
-      let (level, zone) = (try level(), try text())
-      do {
-        return try QuietSpan(
-          hour: start / 3600, minute: start / 60 % 60, second: start % 60, spanMinutes: minutes,
-          level: level, timeZone: zone)
-      } catch {
-        throw Malformed(what: "invalid quiet hours")
-      }
-    }
-
-    mutating func windows() throws(Malformed) -> QuietWindows {
-      let count = Int(try number())
-      guard 0 <= count, count <= bytes.count / 13 else {
-        throw Malformed(what: "count beyond the end")
-      }
-      var windows: [QuietWindows.Window] = []
-      for _ in 0..<count {
-        let (days, start, end) = (try byte(), try number(), try number())
-        let allow = try number()
-        guard (0...Int32(MessageClasses.all.rawValue)).contains(allow) else {
-          throw Malformed(what: "invalid classes")
-        }
-        do {
-          windows.append(
-            try QuietWindows.Window(
-              days: days, start: "\(start / 60):\(start % 60)", end: "\(end / 60):\(end % 60)",
-              allow: MessageClasses(rawValue: UInt16(allow))))
-        } catch {
-          throw Malformed(what: "invalid quiet hours")
-        }
-      }
-      do { return try QuietWindows(windows) } catch { throw Malformed(what: "too many windows") }
-    }
+extension ByteCoder {
+  fileprivate mutating func code(_ text: inout String?) throws(Malformed) {
+    var isSet = text != nil
+    try code(&isSet)
+    var own = text ?? ""
+    if isSet { try code(&own) }
+    text = isSet ? own : nil
   }
 }

@@ -131,3 +131,6 @@ internal import PushSupport
     SnapshotError(path: file.path, problem: .cannotWrite(error.message))
   }
 }
+
+/// The checksum of bytes in memory.
+func checksum(_ bytes: [UInt8]) -> UInt64 { unsafe pk_checksum(bytes, bytes.count) }

@@ -1,3 +1,5 @@
+internal import PushSupport
+
 /// The location of a section in a snapshot.
 struct SnapshotSection {
   var part: SnapshotPart

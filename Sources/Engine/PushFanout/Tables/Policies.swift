@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 internal import QuietTime
 
 /// Settings of a user that only open rules have, beside quiet hours and lists, with the level.
@@ -121,5 +122,75 @@ extension Tables {
       since: Instant(milliseconds: record.since))
     if level == nil { policies.members[record.policyIndex].apply(to: &member) }
     return member
+  }
+}
+
+// MARK: As bytes
+
+extension Policies {
+  /// Writes the policies, or reads them into ``initial``.
+  mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
+    try coder.code(&hasOpen)
+    var count = users.count
+    try coder.code(count: &count, atLeast: 5)
+    for index in 0..<count {
+      var policy = index < users.count ? users.values[index] : UserPolicy()
+      try policy.code(&coder)
+      guard insert(policy) == index else { throw Malformed("wrong user's policy") }
+    }
+    count = members.count
+    try coder.code(count: &count, atLeast: 12)
+    for index in 0..<count {
+      var policy = index < members.count ? members.values[index] : MemberPolicy()
+      try policy.code(&coder)
+      guard insert(policy) == index else { throw Malformed("wrong member's policy") }
+    }
+  }
+}
+
+extension UserPolicy {
+  fileprivate mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
+    try coder.code(&level)
+    var classes = mutedAllow.rawValue
+    try coder.code(&classes)
+    mutedAllow = MessageClasses(rawValue: classes)
+    guard MessageClasses.all.isSuperset(of: mutedAllow) else { throw Malformed("invalid classes") }
+    try coder.code(&allowForce)
+  }
+}
+
+extension MemberPolicy {
+  fileprivate mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
+    try coder.code(&traits.level)
+    try coder.code(&traits.isImportant)
+    var follows = traits.isFollowing.map { $0 ? 1 : 0 } ?? 2
+    try coder.code(&follows, below: 3)
+    traits.isFollowing = follows == 2 ? nil : follows == 1
+    try coder.code(&roles, atLeast: 4, Identifier("")) { (role, coder) throws(Malformed) in
+      try coder.code(&role)
+    }
+    var levels = channels.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
+    try coder.code(&levels, atLeast: 6, (Identifier(""), .unset)) {
+      (level, coder) throws(Malformed) in
+      try coder.code(&level.0)
+      try coder.code(&level.1)
+    }
+    channels = Dictionary(levels) { first, _ in first }
+    guard channels.count == levels.count else { throw Malformed("duplicate channel") }
+  }
+}
+
+extension ByteCoder {
+  mutating func code(_ level: inout NotificationLevel) throws(Malformed) {
+    var number = level.rawValue
+    try code(&number)
+    guard let found = NotificationLevel(rawValue: number) else { throw Malformed("invalid level") }
+    level = found
+  }
+
+  fileprivate mutating func code(_ id: inout Identifier) throws(Malformed) {
+    var text = id.text
+    try code(&text)
+    id = Identifier(text)
   }
 }
