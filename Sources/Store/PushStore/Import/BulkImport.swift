@@ -57,17 +57,11 @@ struct BulkImport<Records: SettingsRecords> {
   private mutating func writeUsers() throws {
     var numbers = try Numbers(queries.db, "users")
     var name = try statement("INSERT INTO users (number, id) VALUES (?, ?)")
-    var insert = try statement(
-      """
-      INSERT INTO users (number, id, is_declared, level, quiet_start, quiet_end, quiet_span,
-        quiet_level, quiet_zone, time_zone, muted_until, type_levels, push_when_desktop_online,
-        local_information_missing, local_handled_by_app, has_devices, open_fields)
-        VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
+    var insert = try statement(SettingsQueries.insertUser)
     var update = try statement(SettingsQueries.updateUser)
     var device = try statement(SettingsQueries.insertDevice)
     let hasDevices = try !isEmpty("devices")
-    var deleteDevices = try statement(SettingsQueries.deleteDevices)
+    var deleteDevices = try statement("DELETE FROM devices WHERE user = ?")
     if !numbers.wasEmpty { users.reserveCapacity(settings.userCount) }
     for ordinal in 0..<UInt32(settings.userCount) {
       let index = UserIndex(ordinal)
@@ -304,37 +298,5 @@ private struct Numbers: ~Copyable {
     }
     defer { next += 1 }
     return (next, true)
-  }
-}
-
-extension RepeatedStatement {
-  /// The columns of ``SettingsQueries/values(of:)``.
-  fileprivate mutating func bind(_ user: borrowing UserSettings) throws {
-    let columns = try UserColumns(user)
-    try bind(columns.level)
-    try bind(columns.start)
-    try bind(columns.end)
-    try bind(columns.span)
-    try bind(columns.quietLevel)
-    try bind(text: columns.quietZone)
-    try bind(text: columns.timeZone)
-    try bind(columns.mutedUntil)
-    try bind(text: columns.typeLevels)
-    try bind(columns.pushWhenDesktopOnline)
-    try bind(columns.localInformationMissing)
-    try bind(columns.localHandledByApp)
-    try bind(columns.hasDevices)
-    try bind(text: columns.openFields)
-  }
-
-  /// The columns of a device behind its position.
-  fileprivate mutating func bind(_ device: Device) throws {
-    try bind(device.id)
-    try bind(text: device.kind.rawValue)
-    try bind(text: device.state.rawValue)
-    try bind(device.hasToken)
-    try bind(device.notifier)
-    try bind(device.backgroundSince?.milliseconds)
-    try bind(device.seenAt?.milliseconds)
   }
 }

@@ -88,51 +88,39 @@ struct SettingsQueries {
   }
 
   func write(number: Int64, _ user: UserSettings) throws {
-    try run(Self.updateUser, StatementArguments(try Self.values(of: user) + [number]))
-    try run(Self.deleteDevices, [number])
-    try writeDevices(of: user, number) { try run(Self.insertDevice, $0) }
-  }
-
-  /// The columns from `level` on.
-  static func values(of user: UserSettings) throws -> [(any DatabaseValueConvertible)?] {
-    let columns = try UserColumns(user)
-    return [
-      columns.level, columns.start, columns.end, columns.span, columns.quietLevel,
-      columns.quietZone, columns.timeZone, columns.mutedUntil, columns.typeLevels,
-      columns.pushWhenDesktopOnline, columns.localInformationMissing, columns.localHandledByApp,
-      columns.hasDevices, columns.openFields,
-    ]
-  }
-
-  /// Takes the columns of ``UserColumns`` and the user's number.
-  static let updateUser = """
-    UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
-      quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
-      push_when_desktop_online = ?, local_information_missing = ?, local_handled_by_app = ?,
-      has_devices = ?, open_fields = ? WHERE number = ?
-    """
-  static let deleteDevices = "DELETE FROM devices WHERE user = ?"
-  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-  /// Calls `insert` with the values of ``insertDevice`` for each device.
-  func writeDevices(
-    of user: UserSettings, _ number: Int64, _ insert: (StatementArguments) throws -> Void
-  ) throws {
-    guard let devices = user.devices else { return }
-    for (position, device) in devices.enumerated() {
-      try insert([
-        number, position, device.id.bytes, device.kind.rawValue, device.state.rawValue,
-        device.hasToken, device.notifier?.bytes, device.backgroundSince?.milliseconds,
-        device.seenAt?.milliseconds,
-      ])
+    var update = try RepeatedStatement(cached: Self.updateUser, db)
+    try update.bind(user)
+    try update.bind(number)
+    try update.run()
+    try run("DELETE FROM devices WHERE user = ?", [number])
+    var insert = try RepeatedStatement(cached: Self.insertDevice, db)
+    for (position, device) in (user.devices ?? []).enumerated() {
+      try insert.bind(number)
+      try insert.bind(Int64(position))
+      try insert.bind(device)
+      try insert.run()
     }
   }
 
-  private static let userColumns = """
-    number, id, is_declared, level, quiet_start, quiet_end, quiet_span, quiet_level, quiet_zone,
-    time_zone, muted_until, type_levels, push_when_desktop_online, local_information_missing,
-    local_handled_by_app, has_devices, open_fields
+  /// The columns of a user's settings, in the order in which a statement binds and a row has them.
+  private static let settings = """
+    level, quiet_start, quiet_end, quiet_span, quiet_level, quiet_zone, time_zone, muted_until,
+    type_levels, push_when_desktop_online, local_information_missing, local_handled_by_app,
+    has_devices, open_fields
     """
+  private static let settingsValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+  /// Takes a user's settings and the number.
+  static let updateUser = """
+    UPDATE users SET is_declared = 1, (\(settings)) = (\(settingsValues)) WHERE number = ?
+    """
+  /// Takes a user's number, id and settings.
+  static let insertUser = """
+    INSERT INTO users (number, id, is_declared, \(settings)) VALUES (?, ?, 1, \(settingsValues))
+    """
+  /// Takes the user's number, the position and the device.
+  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+  private static let userColumns = "number, id, is_declared, \(settings)"
   private static let deviceColumns = """
     user, id, kind, state, has_token, notifier, background_since, seen_at
     """
@@ -315,36 +303,32 @@ extension SettingsQueries {
   }
 }
 
-/// A user's settings as the columns of the table from `level` on.
-struct UserColumns {
-  let level: Int64
-  private(set) var start, end, span: Int64?
-  private(set) var quietLevel: Int64?
-  private(set) var quietZone: String?
-  let timeZone: String?
-  let mutedUntil: Int64
-  let typeLevels: String?
-  let pushWhenDesktopOnline, localInformationMissing, localHandledByApp, hasDevices: Bool
-  let openFields: String?
-
-  init(_ user: borrowing UserSettings) throws {
-    level = Int64(user.level.rawValue)
+extension RepeatedStatement {
+  /// The columns of a user's settings.
+  mutating func bind(_ user: borrowing UserSettings) throws {
+    var (start, end, span, quietLevel): (Int64?, Int64?, Int64?, Int64?)
     switch user.quietHours {
     case .interval(let interval):
       (start, end) = (Int64(interval.startMinute), Int64(interval.endMinute))
     case .span(let quiet):
       (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
-      (quietLevel, quietZone) = (Int64(quiet.level.rawValue), quiet.timeZone)
+      quietLevel = Int64(quiet.level.rawValue)
     case .windows, nil: break
     }
-    timeZone = user.timeZone
-    mutedUntil = user.mutedUntil.milliseconds
-    typeLevels = user.levels == KindLevels() ? nil : Self.text(user.levels)
-    pushWhenDesktopOnline = user.pushWhenDesktopOnline
-    localInformationMissing = user.localInformationMissing
-    localHandledByApp = user.localHandledByApp
-    hasDevices = user.devices != nil
-    openFields = try user.openFieldsText()
+    try bind(Int64(user.level.rawValue))
+    try bind(start)
+    try bind(end)
+    try bind(span)
+    try bind(quietLevel)
+    try bind(text: user.quietHours?.timeZone)
+    try bind(text: user.timeZone)
+    try bind(user.mutedUntil.milliseconds)
+    try bind(text: user.levels == KindLevels() ? nil : Self.text(user.levels))
+    try bind(user.pushWhenDesktopOnline)
+    try bind(user.localInformationMissing)
+    try bind(user.localHandledByApp)
+    try bind(user.devices != nil)
+    try bind(text: user.openFieldsText())
   }
 
   private static func text(_ levels: KindLevels) -> String? {
@@ -352,6 +336,17 @@ struct UserColumns {
       "\($0.rawValue)=\(levels[$0].rawValue)"
     }
     return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+
+  /// The columns of a device behind its position.
+  mutating func bind(_ device: Device) throws {
+    try bind(device.id)
+    try bind(text: device.kind.rawValue)
+    try bind(text: device.state.rawValue)
+    try bind(device.hasToken)
+    try bind(device.notifier)
+    try bind(device.backgroundSince?.milliseconds)
+    try bind(device.seenAt?.milliseconds)
   }
 }
 
