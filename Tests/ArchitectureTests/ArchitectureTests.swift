@@ -189,6 +189,18 @@ import Testing
     #expect(counts.filter { $0.value > 15 } == [:])
   }
 
+  /// What the next field of a record costs: the files that name one, below the store and what prints.
+  /// Lower a number with each file that goes.
+  @Test(arguments: [("allowForce", 6), ("keywords", 10)])
+  func fieldsAreNamedInFewFiles(field: String, limit: Int) throws {
+    let name = try Regex("\\b\(field)\\b").wordBoundaryKind(.simple)
+    let groups = ["Support", "Rules", "Engine", "Files", "Content"]
+    let files = try groups.flatMap { try Self.files(under: "Sources/\($0)") }.filter {
+      try String(contentsOf: $0, encoding: .utf8).contains(name)
+    }
+    #expect(files.count <= limit, "\(files.map(\.lastPathComponent).sorted())")
+  }
+
   /// The functions of a formatted file and their lengths: from the line that begins one to the
   /// brace of the same indentation.
   static func functions(in lines: [Substring]) -> [(String, Int)] {
