@@ -1,7 +1,7 @@
 internal import PushModel
 
 /// Reads the fields of a record, one value of a line after the other.
-struct FieldReader<Record: RecordFields>: FieldVisitor {
+struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
   private(set) var record: Record
   var uses: VendorFieldUse
   /// What the fields that were read belong to, and their columns.
@@ -34,6 +34,9 @@ struct FieldReader<Record: RecordFields>: FieldVisitor {
     return self.key == nil
   }
 
+  /// What was read.
+  consuming func end() -> (record: Record, uses: VendorFieldUse) { (record, uses) }
+
   @inline(__always)
   mutating func visit(_ field: RecordField<Record>) throws(FileProblem.Problem) {
     guard let key, field.name ~= key else { return }
@@ -45,7 +48,7 @@ struct FieldReader<Record: RecordFields>: FieldVisitor {
       uses.note(field.owner, named: isLevel ? level : name, isInWords: isLevel)
     }
     switch field.value {
-    case .level(let path): record[keyPath: path] = try value.level("\(name)", &uses)
+    case .level(let path): record[keyPath: path] = try value.level(name, &uses)
     case .kindLevels(let path): record[keyPath: path] = try value.kindLevels("\(name)", &uses)
     case .channelLevels(let path):
       record[keyPath: path] = try value.channelLevels("\(name)", &uses)
@@ -53,17 +56,17 @@ struct FieldReader<Record: RecordFields>: FieldVisitor {
       record[keyPath: path] = try value.quietHours(&uses, checked)
     case .quietWindows(let path):
       record[keyPath: path] = try value.quietWindows("\(name)", &uses)
-    case .zone(let path): record[keyPath: path] = try value.zone("\(name)", checked)
-    case .ownZone(let path): record[keyPath: path] = try value.zone("\(name)", checked)
-    case .instant(let path): record[keyPath: path] = try value.instant("\(name)")
-    case .flag(let path, _): record[keyPath: path] = try value.flag("\(name)")
-    case .answer(let path): record[keyPath: path] = try value.flag("\(name)")
+    case .zone(let path): record[keyPath: path] = try value.zone(name, checked)
+    case .ownZone(let path): record[keyPath: path] = try value.zone(name, checked)
+    case .instant(let path): record[keyPath: path] = try value.instant(name)
+    case .flag(let path, _): record[keyPath: path] = try value.flag(name)
+    case .answer(let path): record[keyPath: path] = try value.flag(name)
     case .localNotification(let missing, let handled):
-      for (key, value) in try value.object("\(name)") {
+      for (key, value) in try value.object("localNotification") {
         switch key {
         case "informationMissing": record[keyPath: missing] = try value.flag("informationMissing")
         case "handledByApp": record[keyPath: handled] = try value.flag("handledByApp")
-        default: throw SettingsRecord.unknown(key, of: "\(name)")
+        default: throw SettingsRecord.unknown(key, of: "localNotification")
         }
       }
     case .classes(let path): record[keyPath: path] = try value.classes("\(name)", &uses)
@@ -76,7 +79,7 @@ struct FieldReader<Record: RecordFields>: FieldVisitor {
       do throws(SettingsWriteError) { try check?(ids) } catch { throw .refused("\(name)", error) }
       record[keyPath: path] = ids
     case .devicePolicy(let path): record[keyPath: path] = try value.choice("\(name)")
-    case .devices(let path): record[keyPath: path] = try value.devices("\(name)", &uses)
+    case .devices(let path): record[keyPath: path] = try value.devices(&uses)
     }
   }
 }

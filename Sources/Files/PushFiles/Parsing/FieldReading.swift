@@ -6,8 +6,9 @@ internal import QuietTime
 final class ParseCache {
   /// Whether a time zone may be one that the system does not have.
   let takesUnknownZones: Bool
-  private var zones = IdentifierTable()
-  private var windows = [Window](
+  // SAFETY: one thread parses with it, and no function of it calls another.
+  @safe @exclusivity(unchecked) private var zones = IdentifierTable()
+  @safe @exclusivity(unchecked) private var windows = [Window](
     repeating: Window(start: 0, end: 0, value: nil), count: 256)
 
   /// - Parameter unknownZones: what is done with time zones that the system does not have.
@@ -21,7 +22,7 @@ final class ParseCache {
 
   /// A time zone's name, if it is one, or may be an unknown one. Equal ones share their characters.
   func zone(
-    _ utf8: UnsafeRawBufferPointer, _ field: @autoclosure () -> String
+    _ utf8: UnsafeRawBufferPointer, _ field: StaticString
   ) throws(FileProblem.Problem) -> String {
     let known = unsafe zones.index(ofUTF8: RawSpan(_unsafeBytes: utf8))
     if let known { return zones[known].text }
@@ -29,9 +30,9 @@ final class ParseCache {
     do throws(ZoneDataError) {
       _ = try ZoneTable(named: text)
     } catch .unknownName {
-      if !takesUnknownZones { throw .unknownTimeZone(field(), value: text) }
+      if !takesUnknownZones { throw .unknownTimeZone("\(field)", value: text) }
     } catch {
-      throw .timeZoneData(field(), error)
+      throw .timeZoneData("\(field)", error)
     }
     _ = zones.insert(Identifier(text))
     return text
@@ -67,15 +68,15 @@ extension JSONValue {
   }
 
   func zone(
-    _ field: @autoclosure () -> String, _ checked: ParseCache
+    _ field: StaticString, _ checked: ParseCache
   ) throws(FileProblem.Problem) -> String {
-    try unsafe checked.zone(utf8(field()), field())
+    try unsafe checked.zone(utf8(field), field)
   }
 
-  func utf8(_ field: @autoclosure () -> String) throws(FileProblem.Problem)
+  func utf8(_ field: StaticString) throws(FileProblem.Problem)
     -> UnsafeRawBufferPointer
   {
-    guard kind == PF_JSON_STRING else { throw .wrongType(field(), expected: "a string") }
+    guard kind == PF_JSON_STRING else { throw .wrongType("\(field)", expected: "a string") }
     return unsafe utf8
   }
 
@@ -85,8 +86,8 @@ extension JSONValue {
     return Identifier(text)
   }
 
-  func flag(_ field: @autoclosure () -> String) throws(FileProblem.Problem) -> Bool {
-    guard let bool else { throw .wrongType(field(), expected: "true or false") }
+  func flag(_ field: some CustomStringConvertible) throws(FileProblem.Problem) -> Bool {
+    guard let bool else { throw .wrongType("\(field)", expected: "true or false") }
     return bool
   }
 
@@ -101,20 +102,20 @@ extension JSONValue {
     return integer
   }
 
-  func instant(_ field: @autoclosure () -> String) throws(FileProblem.Problem) -> Instant {
+  func instant(_ field: some CustomStringConvertible) throws(FileProblem.Problem) -> Instant {
     if let integer {
       guard let instant = Instant(exactMilliseconds: integer) else {
-        throw .notAnInstant(field(), value: "\(integer)")
+        throw .notAnInstant("\(field)", value: "\(integer)")
       }
       return instant
     }
     if let string {
       guard let instant = Instant(rfc3339: string) else {
-        throw .notAnInstant(field(), value: "\"\(string)\"")
+        throw .notAnInstant("\(field)", value: "\"\(string)\"")
       }
       return instant
     }
-    throw .wrongType(field(), expected: "an instant, a whole number or an RFC 3339 string")
+    throw .wrongType("\(field)", expected: "an instant, a whole number or an RFC 3339 string")
   }
 
   func choice<Value: RawRepresentable<String> & CaseIterable>(
@@ -211,29 +212,28 @@ extension JSONValue {
     return level
   }
 
-  func level(_ field: @autoclosure () -> String, _ uses: inout VendorFieldUse) throws(FileProblem
-    .Problem)
-    -> NotificationLevel
-  {
+  func level(
+    _ field: some CustomStringConvertible, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> NotificationLevel {
     if let integer {
-      let level = try TextValue.level(rongCloudNumber: integer, field())
-      uses.note(.levelNumbers, "the level \(integer) of \"\(field())\"")
+      let level = try TextValue.level(rongCloudNumber: integer, "\(field)")
+      uses.note(.levelNumbers, "the level \(integer) of \"\(field)\"")
       return level
     }
     switch self {  // the usual ones, without a string
     case "all": return .all
     case "mention":
-      uses.note(.mentionLevel, "the level \"mention\" of \"\(field())\"")
+      uses.note(.mentionLevel, "the level \"mention\" of \"\(field)\"")
       return .mention
     case "none": return .blocked
     default: break
     }
     if kind == PF_JSON_ARRAY {
-      uses.note(.classLevels, "a list of classes as \"\(field())\"")
-      return try classList(field())
+      uses.note(.classLevels, "a list of classes as \"\(field)\"")
+      return try classList("\(field)")
     }
-    guard let string else { throw .wrongType(field(), expected: "a level") }
-    return try TextValue.level(string, field(), &uses)
+    guard let string else { throw .wrongType("\(field)", expected: "a level") }
+    return try TextValue.level(string, "\(field)", &uses)
   }
 }
 

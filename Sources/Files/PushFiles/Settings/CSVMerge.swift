@@ -76,7 +76,7 @@ public struct CSVMerge: PartialRecords {
     _ fields: RowFields, _ settings: inout FanoutSettings, from stored: some StoredRecords
   ) throws {
     // What rules have beside channels is read with the whole record.
-    let others = MemberSettings.list.besideRows.subtracting(.channels)
+    let others = MemberColumns.fieldsBeside.subtracting(.channels)
     guard
       fields != MemberColumns.allFields || !others.isDisjoint(with: settings.app.rules.fields)
     else {

@@ -218,6 +218,7 @@ enum MemberColumns {
     name: "members", columns: names, required: ["conversation", "user"])
 
   static let allFields: RowFields = [.level, .mutedUntil, .since]
+  static let fieldsBeside = MemberSettings.list.besideRows
 
   /// The fields of a file's columns.
   static func fields(_ columns: CSVColumns) -> RowFields {

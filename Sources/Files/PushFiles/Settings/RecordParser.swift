@@ -28,7 +28,8 @@ struct RecordParser {
     if job.takesOperations, value.fields.contains(where: { "op" ~= $0.key }) {
       return batch.add(JSONObject(value), line: line)
     }
-    if value.fields.contains(where: { "kind" ~= $0.key && "member" ~= $0.value }) {
+    let kind = try SettingsRecord.kind(of: value)
+    if "member" ~= kind {
       let member = try MemberFields(value, job.rules, checked)
       var uses = member.uses
       let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil
@@ -41,7 +42,7 @@ struct RecordParser {
       let note = ContentNote.nickname(nickname, of: member.userID, in: member.conversationID)
       return batch.add(member.record, uses, job.readsContent ? note : nil, line: line)
     }
-    var (record, uses) = try SettingsRecord.read(value, under: job.rules, checked)
+    var (record, uses) = try SettingsRecord.read(kind, value, under: job.rules, checked)
     var note: ContentNote?
     if job.readsContent { note = try ContentNote.read(value, record, &uses) }
     if case .user(let id, let user) = record, UserRecords.holds(user), note == nil, !id.isEmpty,

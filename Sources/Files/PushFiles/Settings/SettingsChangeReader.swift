@@ -84,7 +84,8 @@ public final class SettingsChangeReader {
   public var lineNumber: Int { lines.lineNumber }
 
   private func read(_ line: JSONValue) throws(FileProblem.Problem) -> SettingsChange {
-    let (record, uses) = try SettingsRecord.read(line, under: rules, checked, beside: "at")
+    let (record, uses) = try SettingsRecord.read(
+      SettingsRecord.kind(of: line), line, under: rules, checked, beside: "at")
     guard let value = line.fields.first(where: { "at" ~= $0.key })?.value else {
       throw .missingField("at")
     }

@@ -92,7 +92,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
       if options.marksRows, file == paths.settings.count {
         csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
       }
-      rowsKeepFields = !MemberSettings.list.besideRows.isDisjoint(
+      rowsKeepFields = !MemberColumns.fieldsBeside.isDisjoint(
         with: (appRules ?? defaultRules).fields)
       before = (settings.userCount, settings.declaredCount)
       (fileNumber, lines) = (file, 0)

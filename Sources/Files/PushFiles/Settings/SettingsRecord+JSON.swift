@@ -2,17 +2,22 @@ internal import CPushFiles
 internal import PushModel
 
 extension SettingsRecord {
-  /// Reads a line of settings.ndjson.
-  ///
-  /// - Parameter extra: a field that a line of another file may have beside, and that is not read
-  ///   here.
-  static func read(
-    _ line: JSONValue, under rules: RuleSet?, _ checked: ParseCache,
-    beside extra: StaticString? = nil
-  ) throws(FileProblem.Problem) -> (record: SettingsRecord, uses: VendorFieldUse) {
+  static func kind(of line: JSONValue) throws(FileProblem.Problem) -> JSONValue {
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
       throw .missingField("kind")
     }
+    return kind
+  }
+
+  /// Reads a line of settings.ndjson.
+  ///
+  /// - Parameters:
+  ///   - kind: what ``kind(of:)`` says.
+  ///   - extra: a field that a line of another file may have beside, and that is not read here.
+  static func read(
+    _ kind: JSONValue, _ line: JSONValue, under rules: RuleSet?, _ checked: ParseCache,
+    beside extra: StaticString? = nil
+  ) throws(FileProblem.Problem) -> (record: SettingsRecord, uses: VendorFieldUse) {
     switch kind {
     case "app": return try app(line, rules, checked, extra)
     case "user": return try user(line, rules, checked, extra)
@@ -66,7 +71,8 @@ extension SettingsRecord {
       default: try refuse(key, but: extra, among: fields["app"] ?? [])
       }
     }
-    return (.app(reader.record), reader.uses)
+    let read = reader.end()
+    return (.app(read.record), read.uses)
   }
 
   // MARK: user
@@ -87,7 +93,7 @@ extension SettingsRecord {
       }
     }
     guard let id else { throw .missingField("id") }
-    var user = reader.record
+    var (user, uses) = reader.end()
     if user.hasOpenFields {
       do throws(SettingsWriteError) {
         try user.setSenders(important: user.importantSenders, blocked: user.blockedSenders)
@@ -95,7 +101,7 @@ extension SettingsRecord {
         throw .refused("blockedSenders", error)
       }
     }
-    return (.user(id, user), reader.uses)
+    return (.user(id, user), uses)
   }
 
   // MARK: conversation and member
@@ -216,15 +222,15 @@ extension JSONValue {
   }
 
   func devices(
-    _ field: String, _ uses: inout VendorFieldUse
+    _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> [Device] {
     guard kind == PF_JSON_ARRAY else {
-      throw .wrongType(field, expected: "an array of objects")
+      throw .wrongType("devices", expected: "an array of objects")
     }
     var devices: [Device] = []
     for item in items {
       guard item.kind == PF_JSON_OBJECT else {
-        throw .wrongType(field, expected: "an array of objects")
+        throw .wrongType("devices", expected: "an array of objects")
       }
       let device = try item.device(&uses)
       if devices.contains(where: { $0.id == device.id }) { throw .repeatedDevice(device.id.text) }
@@ -293,17 +299,17 @@ extension JSONValue {
     guard let conversation = unsafe conversation else { throw .missingField("conversation") }
     guard let user = unsafe user else { throw .missingField("user") }
     unsafe (self.conversation, self.user) = (conversation, user)
-    (settings, uses) = (reader.record, reader.uses)
     present = PresentFields(
       since: reader.columns.contains(.since), channels: reader.owners.contains(.channels),
       follow: reader.owners.contains(.follow), roles: reader.owners.contains(.roles))
+    (settings, uses) = reader.end()
   }
 
   private static func id(
-    _ value: JSONValue, _ field: String
+    _ value: JSONValue, _ field: StaticString
   ) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
     let utf8 = try unsafe value.utf8(field)
-    if unsafe utf8.isEmpty { throw .emptyID(field) }
+    if unsafe utf8.isEmpty { throw .emptyID("\(field)") }
     return unsafe utf8
   }
 

@@ -13,8 +13,9 @@
 extension FieldVisitor where Self: ~Copyable {
   @inlinable @inline(__always)
   package mutating func visit(
-    _ name: StaticString, _ owner: VendorFields = [], columns: RowFields = [],
-    _ value: FieldValue<Record>
+    _ name: StaticString, _ value: FieldValue<Record>,
+    of owner: VendorFields = VendorFields(rawValue: 0),
+    columns: RowFields = RowFields(rawValue: 0)
   ) throws(Failure) {
     try visit(RecordField(name: name, owner: owner, columns: columns, value: value))
   }
@@ -60,6 +61,8 @@ extension FieldVisitor where Self: ~Copyable {
   @inlinable package static var quietLevel: Self { Self(rawValue: 16) }
   @inlinable package static var quietTimeZone: Self { Self(rawValue: 32) }
   @inlinable package static var since: Self { Self(rawValue: 64) }
+  /// The three of quiet hours, as a number: a literal of elements makes an array for each visit.
+  @inlinable package static var quietHours: Self { Self(rawValue: 8 + 16 + 32) }
 }
 
 /// The form of a field's value, with its default where that is not plain.
@@ -97,13 +100,13 @@ extension AppSettings: RecordFields {
   @inlinable package static func visitFields<Visitor: FieldVisitor<Self> & ~Copyable>(
     _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
-    try visitor.visit("timeZone", [], .zone(\.timeZone))
-    try visitor.visit("devicePolicy", .devicePolicy, .devicePolicy(\.devicePolicy))
-    try visitor.visit("advancedPush", .advancedPush, .flag(\.advancedPush, default: nil))
-    try visitor.visit("level", .appLevel, columns: .level, .level(\.level))
-    try visitor.visit("quiet", .quietWindows, .quietWindows(\.quietHours))
+    try visitor.visit("timeZone", .zone(\.timeZone))
+    try visitor.visit("devicePolicy", .devicePolicy(\.devicePolicy), of: .devicePolicy)
+    try visitor.visit("advancedPush", .flag(\.advancedPush, default: nil), of: .advancedPush)
+    try visitor.visit("level", .level(\.level), of: .appLevel, columns: .level)
+    try visitor.visit("quiet", .quietWindows(\.quietHours), of: .quietWindows)
     try visitor.visit(
-      "messageNotification", .messageNotification, .flag(\.messageNotification, default: nil))
+      "messageNotification", .flag(\.messageNotification, default: nil), of: .messageNotification)
   }
 }
 
@@ -111,25 +114,24 @@ extension UserSettings: RecordFields {
   @inlinable package static func visitFields<Visitor: FieldVisitor<Self> & ~Copyable>(
     _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
-    try visitor.visit("level", .userLevel, columns: .level, .level(\.level))
-    try visitor.visit("levels", .kindLevels, .kindLevels(\.levels))
+    try visitor.visit("level", .level(\.level), of: .userLevel, columns: .level)
+    try visitor.visit("levels", .kindLevels(\.levels), of: .kindLevels)
     try visitor.visit(
-      "quietHours", .quietHoursObject, columns: [.quietWindow, .quietLevel, .quietTimeZone],
-      .quietHours(\.quietHours))
-    try visitor.visit("quiet", .quietWindows, .quietWindows(\.quietHours))
-    try visitor.visit("timeZone", columns: .timeZone, .ownZone(\.timeZone))
-    try visitor.visit("mutedUntil", .userMute, columns: .mutedUntil, .instant(\.mutedUntil))
+      "quietHours", .quietHours(\.quietHours), of: .quietHoursObject, columns: .quietHours)
+    try visitor.visit("quiet", .quietWindows(\.quietHours), of: .quietWindows)
+    try visitor.visit("timeZone", .ownZone(\.timeZone), columns: .timeZone)
+    try visitor.visit("mutedUntil", .instant(\.mutedUntil), of: .userMute, columns: .mutedUntil)
     try visitor.visit(
-      "pushWhenDesktopOnline", .pushWhenDesktopOnline, .flag(\.pushWhenDesktopOnline))
+      "pushWhenDesktopOnline", .flag(\.pushWhenDesktopOnline), of: .pushWhenDesktopOnline)
     try visitor.visit(
-      "localNotification", .localNotification,
-      .localNotification(\.localInformationMissing, \.localHandledByApp))
-    try visitor.visit("mutedAllow", .mutedAllow, .classes(\.mutedAllow))
-    try visitor.visit("allowForce", .allowForce, .flag(\.allowForce, default: true))
-    try visitor.visit("keywords", .keywords, .texts(\.keywords, check: Self.check(keywords:)))
-    try visitor.visit("importantSenders", .importantSenders, .ids(\.importantSenders))
-    try visitor.visit("blockedSenders", .blockedSenders, .ids(\.blockedSenders))
-    try visitor.visit("devices", [], .devices(\.devices))
+      "localNotification", .localNotification(\.localInformationMissing, \.localHandledByApp),
+      of: .localNotification)
+    try visitor.visit("mutedAllow", .classes(\.mutedAllow), of: .mutedAllow)
+    try visitor.visit("allowForce", .flag(\.allowForce, default: true), of: .allowForce)
+    try visitor.visit("keywords", .texts(\.keywords, check: Self.check(keywords:)), of: .keywords)
+    try visitor.visit("importantSenders", .ids(\.importantSenders), of: .importantSenders)
+    try visitor.visit("blockedSenders", .ids(\.blockedSenders), of: .blockedSenders)
+    try visitor.visit("devices", .devices(\.devices))
   }
 }
 
@@ -137,13 +139,13 @@ extension MemberSettings: RecordFields {
   @inlinable package static func visitFields<Visitor: FieldVisitor<Self> & ~Copyable>(
     _ visitor: inout Visitor
   ) throws(Visitor.Failure) {
-    try visitor.visit("level", columns: .level, .level(\.level))
-    try visitor.visit("mutedUntil", .memberMute, columns: .mutedUntil, .instant(\.mutedUntil))
-    try visitor.visit("since", columns: .since, .instant(\.since))
-    try visitor.visit("channels", .channels, .channelLevels(\.channels))
-    try visitor.visit("important", .important, .flag(\.isImportant))
-    try visitor.visit("follow", .follow, .answer(\.isFollowing))
-    try visitor.visit("roles", .roles, .ids(\.roles, check: Self.check(roles:)))
+    try visitor.visit("level", .level(\.level), columns: .level)
+    try visitor.visit("mutedUntil", .instant(\.mutedUntil), of: .memberMute, columns: .mutedUntil)
+    try visitor.visit("since", .instant(\.since), columns: .since)
+    try visitor.visit("channels", .channelLevels(\.channels), of: .channels)
+    try visitor.visit("important", .flag(\.isImportant), of: .important)
+    try visitor.visit("follow", .answer(\.isFollowing), of: .follow)
+    try visitor.visit("roles", .ids(\.roles, check: Self.check(roles:)), of: .roles)
   }
 }
 
