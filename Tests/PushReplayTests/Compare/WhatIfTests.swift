@@ -307,39 +307,42 @@ import Testing
       try change(&settings)
       return settings
     }
-    let level = world(.easemob) { $0.updateUser("u") { $0.level = .mention } }
+    func user(_ rules: RuleSet, _ change: (inout UserSettings) -> Void) -> FanoutSettings {
+      world(rules) { $0.updateUser("u", change) }
+    }
+    func member(_ rules: RuleSet, _ member: MemberSettings) -> FanoutSettings {
+      world(rules) { $0.setMember("u", of: "g", member) }
+    }
+    func room(_ id: Identifier, _ rules: RuleSet, _ room: ConversationSettings) -> FanoutSettings {
+      world(rules) { $0.setConversation(id, room) }
+    }
+    let level = user(.easemob) { $0.level = .mention }
     let span = try QuietSpan(hour: 1, minute: 0, second: 0, spanMinutes: 5, level: .blocked)
     let night = QuietHours.interval(Self.night)
-    let user = #"{"kind":"user","id":"u"}"#
     let mute = MemberSettings(mutedUntil: Instant(milliseconds: 9))
+    var important = MemberSettings()
+    important.isImportant = true
+    let (ofUser, ofMember) = (#" of the user "u""#, #" of the member "u" of "g""#)
     let rows: [(FanoutSettings, String, String)] = [
       (world(.easemob) { _ in }, rongcloud, ""), (world(.rongcloud) { _ in }, easemob, ""),
-      (level, easemob, ""), (level, rongcloud, #"the "level" of the user "u""#),
-      (level, rongcloud + "\n" + user, ""),
+      (world(.open) { _ in }, easemob, ""), (level, easemob, ""),
+      (level, rongcloud, #"the "level""# + ofUser),
+      (level, rongcloud + "\n" + #"{"kind":"user","id":"u"}"#, ""),
+      (user(.easemob) { $0.quietHours = night }, rongcloud, #"the "quietHours""# + ofUser),
+      (member(.easemob, mute), rongcloud, #"the "mutedUntil""# + ofMember),
       (
-        world(.easemob) { $0.updateUser("u") { $0.quietHours = night } }, rongcloud,
-        #"the "quietHours" of the user "u""#
+        room("t", .easemob, ConversationSettings(kind: .thread, parent: "g")), rongcloud,
+        #"the type thread of the conversation "t""#
       ),
+      (user(.rongcloud) { $0.levels[.group] = .all }, easemob, #"the "levels""# + ofUser),
+      (user(.rongcloud) { $0.quietHours = .span(span) }, easemob, #"the "quietHours""# + ofUser),
+      (member(.rongcloud, .init(level: .mentionAll)), easemob, "the level mentionAll" + ofMember),
+      (user(.open) { $0.allowForce = false }, easemob, #"the "allowForce""# + ofUser),
+      (user(.open) { $0.level = NotificationLevel(.reply) }, easemob, "the level [reply]" + ofUser),
+      (member(.open, important), easemob, #"the "important""# + ofMember),
       (
-        world(.easemob) { $0.setMember("u", of: "g", mute) }, rongcloud,
-        #"the "mutedUntil" of the member "u" of "g""#
-      ),
-      (
-        world(.easemob) {
-          $0.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
-        }, rongcloud, #"the type thread of the conversation "t""#
-      ),
-      (
-        world(.rongcloud) { $0.updateUser("u") { $0.levels[.group] = .all } }, easemob,
-        #"the "levels" of the user "u""#
-      ),
-      (
-        world(.rongcloud) { $0.updateUser("u") { $0.quietHours = .span(span) } }, easemob,
-        #"the "quietHours" of the user "u""#
-      ),
-      (
-        world(.rongcloud) { $0.setMember("u", of: "g", MemberSettings(level: .mentionAll)) },
-        easemob, #"the level mentionAll of the member "u" of "g""#
+        room("g", .open, ConversationSettings(level: .all)), easemob,
+        #"the "level" of the conversation "g""#
       ),
     ]
     let found = try rows.map { try Self.problem($0.0, $0.1) }

@@ -44,30 +44,36 @@ struct RuleSwitch {
   /// What the old rules have and the new ones do not.
   private var lost: VendorFields { from.fields.subtracting(settings.app.rules.fields) }
 
-  private func field(of user: UserSettings) -> String? {
-    let fields = user.vendorFields.intersection(lost)
-    return Self.names.first { !fields.isDisjoint(with: $0.fields) }.map { "the \"\($0.name)\"" }
-  }
+  private func field(of user: UserSettings) -> String? { field(of: user, user.level) }
+  private func field(of member: MemberSettings) -> String? { field(of: member, member.level) }
 
   private func field(of conversation: ConversationSettings) -> String? {
-    conversation.kind.exists(under: settings.app.rules)
-      ? nil : "the type \(conversation.kind.rawValue)"
-  }
-
-  private func field(of member: MemberSettings) -> String? {
-    let fields = member.vendorFields.intersection(lost)
-    if let name = Self.names.first(where: { !fields.isDisjoint(with: $0.fields) })?.name {
-      return "the \"\(name)\""
+    if !conversation.kind.exists(under: settings.app.rules) {
+      return "the type \(conversation.kind.rawValue)"
     }
-    return member.level.exists(under: settings.app.rules)
-      ? nil : "the level \(member.level.name)"
+    return conversation.level.isSet && lost.contains(.groupLevel) ? "the \"level\"" : nil
   }
 
-  /// What fields are called in files, in the order in which they are named.
-  private static let names: [(fields: VendorFields, name: String)] = [
-    ([.quietInterval, .quietSpan], "quietHours"), (.userLevel, "level"),
-    ([.userMute, .memberMute], "mutedUntil"), (.kindLevels, "levels"),
-    (.pushWhenDesktopOnline, "pushWhenDesktopOnline"), (.localNotification, "localNotification"),
-    (.channels, "channels"),
-  ]
+  private func field<Record: RecordFields>(
+    of record: Record, _ level: NotificationLevel
+  ) -> String? {
+    var first = FirstField(of: lost, in: record)
+    Record.visitFields(&first)
+    if let name = first.name { return "the \"\(name)\"" }
+    return level.exists(under: settings.app.rules) ? nil : "the level \(level.name)"
+  }
+}
+
+/// Finds the first field of a record that is set and that some rules have.
+private struct FirstField<Record>: FieldVisitor {
+  private let fields: VendorFields
+  private let record: Record
+  private(set) var name: StaticString?
+
+  init(of fields: VendorFields, in record: Record) { (self.fields, self.record) = (fields, record) }
+
+  mutating func visit(_ field: RecordField<Record>) {
+    guard name == nil, let owner = field.owner(in: record) else { return }
+    if !owner.isDisjoint(with: fields) { name = field.name }
+  }
 }
