@@ -340,10 +340,7 @@ import Testing
       (user(.open) { $0.allowForce = false }, easemob, #"the "allowForce""# + ofUser),
       (user(.open) { $0.level = NotificationLevel(.reply) }, easemob, "the level [reply]" + ofUser),
       (member(.open, important), easemob, #"the "important""# + ofMember),
-      (
-        room("g", .open, ConversationSettings(level: .all)), easemob,
-        #"the "level" of the conversation "g""#
-      ),
+      (room("g", .open, .init(level: .all)), easemob, #"the "level" of the conversation "g""#),
     ]
     let found = try rows.map { try Self.problem($0.0, $0.1) }
     let wanted = rows.map { world, _, what in

@@ -9,7 +9,9 @@ struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
   private(set) var columns: RowFields = []
   /// What its level is called.
   private let level: StaticString
-  private let checked: ParseCache
+  // SAFETY: it is a parameter of whoever makes the reader; a reference would be counted for each
+  // record.
+  @safe private unowned(unsafe) let checked: ParseCache
   /// What is read; no key once it is.
   private var key: JSONKey?
   private var value: JSONValue
