@@ -1604,6 +1604,40 @@ static void replays(const char *folder) {
   pf_free(other);
   pf_result_free(second);
 
+  /* Messages that were read, twice, beside a file. */
+  pf_messages *read = NULL, *none = NULL;
+  OK(pf_messages_read(engine, lines, strlen(lines), NULL, &read, &error));
+  const pf_messages *lists[] = {read, read, NULL};
+  traffic.read = lists;
+  traffic.read_count = 2;
+  OK(pf_replay(engine, &traffic, NULL, 0, NULL, &second, &error));
+  OK(pf_result_json(second, &other, NULL, &error));
+  CHECK(strstr(other, "\"messages\":6,") && strstr(other, "\"decisions\":24,"));
+  pf_free(other);
+  pf_result_free(second);
+  traffic.read_count = 3;
+  FAILS(
+    pf_replay(engine, &traffic, NULL, 0, NULL, &second, &error), PF_MISUSE,
+    "messages are NULL, closed, or of another engine");
+  const char *late =
+    "{\"id\":\"m\",\"conversation\":\"g\",\"at\":2}\n{\"id\":\"m\",\"conversation\":\"g\",\"at\":1}\n";
+  OK(pf_messages_read(engine, late, strlen(late), NULL, &none, &error));
+  lists[0] = none;
+  traffic.read_count = 1;
+  FAILS(
+    pf_replay(engine, &traffic, NULL, 0, NULL, &second, &error), PF_INVALID,
+    "messages:2: the instant is earlier than that of the message before");
+  FAILS(
+    pf_compare(engine, &traffic, "{\"b\":[\"everyone.level=none\"]}", 31, NULL, &second, &error), PF_MISUSE,
+    "a comparison reads messages itself; give what they are of");
+  traffic.read = NULL;
+  FAILS(
+    pf_replay(engine, &traffic, NULL, 0, NULL, &second, &error), PF_MISUSE,
+    "read messages are NULL, but their count is not 0");
+  traffic.read_count = 0;
+  pf_messages_free(read);
+  pf_messages_free(none);
+
   const char *changes = "{\"b\":[\"everyone.level=none\"],\"top\":1}";
   OK(pf_compare(engine, &traffic, changes, strlen(changes), NULL, &second, &error));
   pf_info info = {.struct_size = sizeof info};

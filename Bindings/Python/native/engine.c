@@ -301,17 +301,25 @@ METHOD(messages_read_arrow) {
 
 #define OWNED(part) (((Part *)(part))->owned)
 
-METHOD(messages_join) {
-  PyObject *list;
-  pf_messages *messages;
-  PARSE("O!", &PyList_Type, &list);
-  size_t count = (size_t)PyList_Size(list);
-  const pf_messages **parts = malloc(sizeof *parts * (count + 1));
-  if (!parts) return PyErr_NoMemory();
-  for (size_t index = 0; index < count; index++) {
-    PyObject *part = PyList_GetItem(list, (Py_ssize_t)index);
+/* The messages of a tuple. Memory to be freed; NULL when there is an error. */
+static const pf_messages **messages_of(PyObject *tuple, size_t *count) {
+  *count = (size_t)PyTuple_Size(tuple);
+  const pf_messages **parts = malloc(sizeof *parts * (*count + 1));
+  if (!parts) return (const pf_messages **)PyErr_NoMemory();
+  for (size_t index = 0; index < *count; index++) {
+    PyObject *part = PyTuple_GetItem(tuple, (Py_ssize_t)index);
     parts[index] = Py_TYPE(part) == messages_type ? OWNED(part) : NULL;
   }
+  return parts;
+}
+
+METHOD(messages_join) {
+  PyObject *tuple;
+  pf_messages *messages;
+  size_t count;
+  PARSE("O!", &PyTuple_Type, &tuple);
+  const pf_messages **parts = messages_of(tuple, &count);
+  if (!parts) return NULL;
   char *error = NULL;
   int status = pf_messages_join(ENGINE, parts, count, &messages, &error);
   free(parts);
@@ -405,12 +413,13 @@ static pf_file *files_of(PyObject *tuple, size_t *count) {
 
 /* pf_replay() or pf_compare(). */
 static PyObject *run(PyObject *object, PyObject *arguments, __typeof__(&pf_replay) function) {
-  PyObject *parts[3], *progress;
+  PyObject *parts[4], *progress;
   const char *options;
   Py_ssize_t size;
   PyTypeObject *type = &PyTuple_Type;
   PARSE(
-    "(O!O!O!)y#O", type, &parts[0], type, &parts[1], type, &parts[2], &options, &size, &progress);
+    "(O!O!O!O!)y#O", type, &parts[0], type, &parts[1], type, &parts[2], type, &parts[3], &options, &size,
+    &progress);
   pf_traffic traffic = {.struct_size = sizeof traffic};
   pf_result *result = NULL;
   char *error = NULL;
@@ -418,7 +427,8 @@ static PyObject *run(PyObject *object, PyObject *arguments, __typeof__(&pf_repla
   if (
     (traffic.messages = files_of(parts[0], &traffic.message_count))
     && (traffic.presence = files_of(parts[1], &traffic.presence_count))
-    && (traffic.changes = files_of(parts[2], &traffic.change_count))) {
+    && (traffic.changes = files_of(parts[2], &traffic.change_count))
+    && (traffic.read = messages_of(parts[3], &traffic.read_count))) {
     const pf_watch watch = {ask, progress};
     Py_BEGIN_ALLOW_THREADS
     status = function(ENGINE, &traffic, options, (size_t)size, &watch, &result, &error);
@@ -427,6 +437,7 @@ static PyObject *run(PyObject *object, PyObject *arguments, __typeof__(&pf_repla
   free((void *)traffic.messages);
   free((void *)traffic.presence);
   free((void *)traffic.changes);
+  free((void *)traffic.read);
   if (status != PF_OK) return raise_error(status, error);
   return result ? part_of(result_type, result, object) : NULL;
 }

@@ -318,6 +318,10 @@ size_t pf_json_items(
 }
 
 bool pf_json_is_arrays(const uint8_t *text, size_t length) {
+  std::string_view start(reinterpret_cast<const char *>(text), length);
+  if (start.substr(0, 3) == "\xEF\xBB\xBF") start.remove_prefix(3);
+  size_t first = start.find_first_not_of(" \t\r\n");
+  if (first == start.npos || start[first] != '[') return false;
   pf_json_arrays arrays = {};
   uint8_t lines[4096];
   for (size_t index = 0, used = 0; index < length && !arrays.has_others; index += used)

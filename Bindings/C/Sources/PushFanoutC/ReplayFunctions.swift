@@ -120,7 +120,7 @@ private func checkNotStandardInput(_ path: String) throws {
 extension ReplayFiles {
   /// What a caller gives.
   fileprivate init(
-    _ traffic: UnsafePointer<pf_traffic>?, _ options: CallOptions, _ zones: UnknownZones
+    _ traffic: UnsafePointer<pf_traffic>?, _ options: CallOptions, of engine: OpaquePointer?
   ) throws {
     guard let traffic = unsafe traffic,
       unsafe traffic.pointee.struct_size >= MemoryLayout<pf_traffic>.stride
@@ -152,7 +152,13 @@ extension ReplayFiles {
       presence: try unsafe names(given.presence, given.presence_count),
       changes: try unsafe names(given.changes, given.change_count))
     self.contents = contents
-    unknownZones = zones
+    for index in unsafe 0..<given.read_count {
+      guard let list = unsafe given.read else {
+        throw CallError("read messages are NULL, but their count is not 0")
+      }
+      read.append(("messages", try unsafe MessagesObject.at(list[index], of: engine).messages))
+    }
+    unknownZones = unsafe EngineObject.of(engine).unknownZones
     var texts = MessageOptionTexts()
     texts.delimiter = try options.text("delimiter")
     texts.columns = try options.text("columns")
@@ -191,7 +197,7 @@ func pf_swift_replay(
         "follow-conversation", "top",
       ])
     let object = unsafe EngineObject.of(engine)
-    let files = try unsafe ReplayFiles(traffic, given, object.unknownZones)
+    let files = try unsafe ReplayFiles(traffic, given, of: engine)
     var options = ReplayOptions()
     options.holds = try given.flag("hold")
     if let path = try given.text("held"), try path == given.text("people") {
@@ -236,9 +242,13 @@ func pf_swift_compare(
     let given = try unsafe CallOptions(
       options, size, known: CallOptions.common + ["a", "b", "name-a", "name-b", "people", "top"])
     let object = unsafe EngineObject.of(engine)
-    let files = try unsafe ReplayFiles(traffic, given, object.unknownZones)
+    let files = try unsafe ReplayFiles(traffic, given, of: engine)
     guard files.changes.isEmpty else {
       throw CallError("a comparison has no changes of settings along time")
+    }
+    // A world may have other rules, which read a message otherwise.
+    guard files.read.isEmpty else {
+      throw CallError("a comparison reads messages itself; give what they are of")
     }
     guard let b = try given.changes("b"), !b.isEmpty else {
       throw CallError("there is no option \"b\", or it is empty: what is compared with what is")

@@ -25,7 +25,7 @@ from .records import (
     milliseconds,
     zone_named,
 )
-from .sources import Path, Source, given, given_text, lines_of, naming, read_bytes
+from .sources import Given, Path, Source, given, given_text, lines_of, naming, read_bytes
 from .state import EngineState
 
 Progress = Callable[[int, int], object] | None
@@ -52,6 +52,17 @@ def engine_options(threads: int, unknown_zones: UnknownZones) -> tuple[int, int]
         raise ValueError(f'unknown_zones must be "refuse" or "ignore", not {unknown_zones!r}')
     # The library says what is wrong with a number that fits its type.
     return min(max(threads, -1), 1 << 20), _ZONES[unknown_zones]
+
+
+def read_table(engine: _native.Engine, found: Given, progress: Progress) -> _native.Messages:
+    """The messages of a table."""
+    assert found.table is not None
+    try:
+        return engine.messages_read_arrow(found.table.stream(), progress)
+    except Error as error:
+        found.table.raise_error()
+        text = found.name + str(error).removeprefix("messages")
+        raise Error(found.table.named(text), error.status) from None
 
 
 class Fanout(EngineState):
@@ -253,17 +264,12 @@ class Fanout(EngineState):
         zone = zone_named(time_zone)
         found = given(source, "messages", zone)
         if found.table is not None:
-            try:
-                return Messages(engine.messages_read_arrow(found.table.stream(), progress))
-            except Error as error:
-                found.table.raise_error()
-                text = found.name + str(error).removeprefix("messages")
-                raise Error(found.table.named(text), error.status) from None
+            return Messages(read_table(engine, found, progress))
         if found.paths is not None:
-            files = [
+            files = tuple(
                 engine.messages_read(read_bytes(path), os.fsencode(path), progress)
                 for path in found.paths
-            ]
+            )
             return Messages(files[0] if len(files) == 1 else engine.messages_join(files))
         return Messages(engine.messages_read(lines_of(found, zone), None, progress))
 

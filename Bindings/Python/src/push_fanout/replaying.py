@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Union
 from . import _native
 from .arrow import pyarrow_module
 from .display import Frames, NoCopy, html_table, instant_text
-from .engine import Fanout, Progress
+from .engine import Fanout, Progress, read_table
 from .errors import Error
 from .messages import Messages
 from .records import Id, Instant, encoded, milliseconds, ndjson, records_of, zone_named
-from .sources import Given, Path, Source, are_paths, given, lines_of, paths_of
+from .sources import Given, Path, Source, are_paths, given, lines_of, naming, paths_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -324,21 +324,34 @@ _Reader = Callable[[Given, Union[tzinfo, None]], bytes]
 
 
 def _files(
-    source: Source | None, name: str, zone: tzinfo | None, read: _Reader
+    source: Source | Given | None, name: str, zone: tzinfo | None, read: _Reader
 ) -> tuple[_File, ...]:
     """The files of a source: those that are named, or what is read of it."""
     if source is None:
         return ()
-    if isinstance(source, Messages):
-        raise TypeError("messages that were read cannot be replayed; give what they are of")
-    if isinstance(source, (list, tuple)) and are_paths(source):
+    if isinstance(source, (list, tuple)) and not isinstance(source, Given) and are_paths(source):
         return tuple(file for path in paths_of(source) for file in _files(path, name, zone, read))
-    found = given(source, name.split(".")[0], zone)
+    found = source if isinstance(source, Given) else given(source, name.split(".")[0], zone)
     if found.paths is not None:
         return tuple((os.fsencode(path), None) for path in found.paths)
     # Rows of a table have its name; that of CSV says what the lines are.
     is_named = found.table is not None and not name.endswith(".csv")
     return ((os.fsencode(found.name if is_named else name), read(found, zone)),)
+
+
+def _messages(
+    source: Source | Messages, engine: _native.Engine, zone: tzinfo | None, skips: bool
+) -> tuple[Given, tuple[_File, ...], tuple[_native.Messages, ...]]:
+    """Messages of a replay: what errors call them, files, and what was read."""
+    found = Given("messages")
+    if isinstance(source, Messages):
+        return found, (), (source._native,)
+    if not isinstance(source, (list, tuple)) or not are_paths(source):
+        found = given(source, "messages", zone)
+        if found.table is not None and not skips:
+            return found, (), (read_table(engine, found, None),)
+        return found, _files(found, "messages.ndjson", zone, lines_of), ()
+    return found, _files(source, "messages.ndjson", zone, lines_of), ()
 
 
 def _presence_files(
@@ -391,7 +404,7 @@ def _engine(fanout: object) -> _native.Engine:
 
 def replay(
     fanout: Fanout,
-    messages: Source,
+    messages: Source | Messages,
     *,
     presence: Source | None = None,
     changes: Source | None = None,
@@ -420,7 +433,8 @@ def replay(
 
     Args:
         fanout: the settings at the beginning.
-        messages: what `Fanout.messages` takes, or the paths of several files; sorted by time.
+        messages: what `Fanout.messages` takes or has given, or the paths of several files; sorted
+            by time.
         presence: who comes online and goes offline: CSV by its path or as bytes, or a table or
             records with ``ts``, ``conversation``, ``user``, ``online``; under open rules
             heartbeats, as `Fanout.set_presence` takes them. Sorted by time.
@@ -460,10 +474,12 @@ def replay(
     [{'action': 'push', 'reason': 'allowed', 'scope': 'default', 'count': 1}]
     """
     engine, zone = _engine(fanout), zone_named(time_zone)
+    found, files, read = _messages(messages, engine, zone, skip_invalid)
     traffic = (
-        _files(messages, "messages.ndjson", zone, lines_of),
+        files,
         _presence_files(presence, fanout, zone),
         _files(changes, "changes.ndjson", zone, lines_of),
+        read,
     )
     follow = {"follow-user": follow_user, "follow-conversation": follow_conversation}
     options = _options(
@@ -477,7 +493,8 @@ def replay(
         },
         {"hold": hold, "per-person": per_person, "skip-invalid": skip_invalid},
     )  # fmt: skip
-    return ReplayResult(engine.replay(traffic, options, progress))
+    with naming(found, "messages"):
+        return ReplayResult(engine.replay(traffic, options, progress))
 
 
 def compare(
@@ -531,9 +548,12 @@ def compare(
     ['none/levelNone/app']
     """
     engine, zone = _engine(fanout), zone_named(time_zone)
+    if isinstance(messages, Messages):
+        raise TypeError("messages that were read cannot be compared; give what they are of")
     traffic = (
         _files(messages, "messages.ndjson", zone, lines_of),
         _presence_files(presence, fanout, zone),
+        (),
         (),
     )
     options = _options(

@@ -101,8 +101,8 @@ size_t pf_json_items(
   pf_json_arrays *arrays, const uint8_t *input, size_t length, size_t *used, uint8_t *output,
   size_t capacity);
 
-/// Whether the beginning of a text that begins with a bracket may be that of JSON arrays: whether nothing
-/// else follows one, as in lines of which the first is an array.
+/// Whether the beginning of a text is that of JSON arrays: nothing else follows one in it, as in lines of
+/// which the first is an array.
 bool pf_json_is_arrays(const uint8_t *text, size_t length);
 
 bool pf_is_utf8(const uint8_t *text, size_t length);

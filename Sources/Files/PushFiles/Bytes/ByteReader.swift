@@ -220,13 +220,8 @@ final class ByteReader {
   ) throws(FileProblem.Problem) {
     unsafe input = .allocate(byteCount: min(max(size, 1), Self.inputSize), alignment: 64)
     range = 0..<(try unsafe more(input))
-    let first = unsafe UnsafeRawBufferPointer(rebasing: input[range])
-    let hasMark = unsafe first.starts(with: [0xEF, 0xBB, 0xBF])
-    let begin = unsafe first.dropFirst(hasMark ? 3 : 0).first { !RawText.isBlank($0) }
-    let text = unsafe first.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    if begin == UInt8(ascii: "["), unsafe pf_json_is_arrays(text, first.count) {
-      arrays = pf_json_arrays()
-    }
+    let first = unsafe input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    if unsafe pf_json_is_arrays(first, range.count) { arrays = pf_json_arrays() }
   }
 
   deinit { unsafe input.deallocate() }

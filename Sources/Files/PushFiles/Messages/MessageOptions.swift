@@ -97,7 +97,8 @@ public struct MessageSlice: Sendable {
   /// Whether all messages are read.
   var takesAll: Bool { from == nil && to == nil && conversations.isEmpty }
 
-  func takes(_ message: Message) -> Bool {
+  /// Whether a message counts.
+  public func takes(_ message: Message) -> Bool {
     if let from, message.at < from { return false }
     if let to, message.at >= to { return false }
     return conversations.isEmpty || conversations.contains(message.conversation)

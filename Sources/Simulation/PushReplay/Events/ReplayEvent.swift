@@ -41,6 +41,9 @@ public struct ReplayFiles: Sendable {
 
   /// The bytes that are read instead of files, by their names.
   public var contents: [String: [UInt8]] = [:]
+  /// Messages that were read before, under the rules of the settings, and what problems call each list;
+  /// their lines are their places from 1.
+  public var read: [(name: String, messages: [Message])] = []
 
   /// Files by their paths; `-` is standard input, `csv:-` CSV on it.
   public init(messages: [String], presence: [String] = [], changes: [String] = []) {
@@ -160,6 +163,21 @@ public final class ReplayEvents {
         progress: { reader.progress }, byteCount: reader.byteCount,
         isReply: { reader.isReply }
       ) { () throws(FileProblem) in try reader.next().map { .message($0) } }
+      inputs.append(input)
+      messageInputs.append(input)
+    }
+    for (name, messages) in files.read {
+      var count = 0
+      let input = Input(
+        name, "message", mayBeSkipped: false, line: { count },
+        progress: { messages.isEmpty ? 1 : Double(count) / Double(messages.count) }
+      ) { () throws(FileProblem) in
+        while count < messages.count {
+          count += 1
+          if slice.takes(messages[count - 1]) { return .message(messages[count - 1]) }
+        }
+        return nil
+      }
       inputs.append(input)
       messageInputs.append(input)
     }

@@ -652,6 +652,10 @@ typedef struct pf_traffic {
   size_t presence_count;
   const pf_file *changes;
   size_t change_count;
+  /* Messages that were read for this engine, merged with those of files; for pf_replay() alone. Errors
+  ** call them "messages", and count them from 1. */
+  const pf_messages *const *read;
+  size_t read_count;
 } pf_traffic;
 
 /* What a replay or a comparison came to. */
