@@ -1,7 +1,9 @@
 internal import PushModel
 
 /// Reads the fields of a record, one value of a line after the other.
-struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
+///
+/// SAFETY: the checked values are a parameter of whoever makes the reader, which does not outlive the call.
+@safe struct FieldReader<Record: RecordFields>: FieldVisitor {
   private(set) var record: Record
   var uses: VendorFieldUse
   /// What the fields that were read belong to, and their columns.
@@ -9,9 +11,9 @@ struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
   private(set) var columns: RowFields = []
   /// What its level is called.
   private let level: StaticString
-  // SAFETY: it is a parameter of whoever makes the reader; a reference would be counted for each
-  // record.
-  @safe private unowned(unsafe) let checked: ParseCache
+  // A reference would be counted for each record.
+  private let retained: Unmanaged<ParseCache>
+  private var checked: ParseCache { unsafe retained.takeUnretainedValue() }
   /// What is read; no key once it is.
   private var key: JSONKey?
   private var value: JSONValue
@@ -22,7 +24,7 @@ struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
   ) {
     self.record = record
     self.level = level
-    self.checked = checked
+    unsafe retained = Unmanaged.passUnretained(checked)
     uses = VendorFieldUse(under: rules)
     value = line
   }
