@@ -1,9 +1,7 @@
 internal import PushModel
 
 /// Reads the fields of a record, one value of a line after the other.
-///
-/// SAFETY: the checked values are a parameter of whoever makes the reader, which does not outlive the call.
-@safe struct FieldReader<Record: RecordFields>: FieldVisitor {
+struct FieldReader<Record: RecordFields>: ~Copyable, FieldVisitor {
   private(set) var record: Record
   var uses: VendorFieldUse
   /// What the fields that were read belong to, and their columns.
@@ -11,9 +9,9 @@ internal import PushModel
   private(set) var columns: RowFields = []
   /// What its level is called.
   private let level: StaticString
-  // A reference would be counted for each record.
-  private let retained: Unmanaged<ParseCache>
-  private var checked: ParseCache { unsafe retained.takeUnretainedValue() }
+  // SAFETY: it is a parameter of whoever makes the reader; a reference would be counted for each
+  // record.
+  @safe private unowned(unsafe) let checked: ParseCache
   /// What is read; no key once it is.
   private var key: JSONKey?
   private var value: JSONValue
@@ -24,7 +22,7 @@ internal import PushModel
   ) {
     self.record = record
     self.level = level
-    unsafe retained = Unmanaged.passUnretained(checked)
+    self.checked = checked
     uses = VendorFieldUse(under: rules)
     value = line
   }
