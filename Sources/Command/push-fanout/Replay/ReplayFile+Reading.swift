@@ -26,7 +26,7 @@ extension ReplayFile {
     var pushFanoutCompare: Int?
   }
 
-  /// Reads the result in a file, unpacked if its name ends in `.gz`; `-` is standard input.
+  /// Reads the result in a file, unpacked if it is gzip; `-` is standard input.
   ///
   /// - Throws: ``ReplayFileProblem`` or `FileProblem`.
   static func read(_ path: String) throws -> Content {

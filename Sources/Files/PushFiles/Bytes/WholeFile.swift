@@ -5,7 +5,7 @@ public enum WholeFile {
   /// No file may have more bytes, unpacked: so that one that never ends cannot fill the memory.
   public static let maximumBytes = 2 << 30
 
-  /// The bytes of a file, unpacked if its name ends in `.gz`; `-` is standard input.
+  /// The bytes of a file, unpacked if it is gzip; `-` is standard input.
   ///
   /// - Throws: ``FileProblem`` without a line.
   public static func read(_ path: String) throws(FileProblem) -> [UInt8] {

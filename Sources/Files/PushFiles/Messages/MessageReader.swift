@@ -44,8 +44,7 @@ public final class MessageReader {
 
   /// Reads bytes as a file of that name would be read; there must be a message.
   ///
-  /// - Parameter name: what problems call the bytes; NDJSON unless it ends in `.csv`, packed if it
-  ///   ends in `.gz`.
+  /// - Parameter name: what problems call the bytes; NDJSON unless it ends in `.csv`.
   /// - Throws: as ``init(path:rules:)``.
   public convenience init(
     _ bytes: [UInt8], name: String = "messages.ndjson", rules: RuleSet,

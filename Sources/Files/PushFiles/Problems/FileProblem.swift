@@ -237,9 +237,7 @@ extension FileProblem.Problem {
       .wholeFile
     case .cannotRead, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt, .gzipTrailing, .openQuote,
       .noHeader, .notNDJSON, .oneJSON, .noRecord, .otherForm, .openArray, .unknownColumns,
-      .noColumn,
-      .repeatedColumn, .missingColumn,
-      .otherColumns:
+      .noColumn, .repeatedColumn, .missingColumn, .otherColumns:
       .fromHereOn
     case .arrow, .tooLong, .notUTF8, .truncatedJSON, .notJSON, .tooDeep,
       .repeatedKey, .notAnObject, .strayQuote, .loneReturn, .cellCount, .unknownKind,
