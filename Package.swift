@@ -49,14 +49,18 @@ let package = Package(
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", path: "Sources/Support/PushSupport", swiftSettings: strict),
     .target(
+      name: "CTables", path: "Sources/Rules/CTables", exclude: ["characters.bin", "zone-links.txt"]),
+    .target(
       name: "PushModel",
-      dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
-      path: "Sources/Rules/PushModel",
+      dependencies: [
+        "PushSupport", "CTables", .product(name: "Algorithms", package: "swift-algorithms"),
+      ], path: "Sources/Rules/PushModel",
       swiftSettings: strict),
     .target(
       name: "QuietTime",
       dependencies: [
-        "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
+        "PushSupport", "CTables", "PushModel",
+        .product(name: "Algorithms", package: "swift-algorithms"),
       ], path: "Sources/Rules/QuietTime", swiftSettings: strict),
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushModel"],

@@ -33,7 +33,8 @@ import Testing
     for text in ["text", String(repeating: "x", count: 10_000)] {
       let content = MessageContent(text: text)
       let some = text == "text" ? people : Array(people[7_500..<8_500])
-      let all = renderer.render(Self.message, content, for: some).map(\.text)
+      var single = renderer.renderer(of: Self.message, content)
+      let all = some.map { single.render($0).text }
       let stream = renderer.stream(Self.message, content, for: some, threads: threads)
       let streamed = stream.map(\.text)
       #expect(streamed == all)

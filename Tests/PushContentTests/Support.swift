@@ -108,3 +108,13 @@ func render(
   let message = Message(id: id, conversation: "g1", at: .zero, sender: sender)
   return renderer.render(message, content, for: [recipient])[0]
 }
+
+extension ContentRenderer {
+  /// All payloads of a message.
+  func render(
+    _ message: Message, _ content: MessageContent, for recipients: [Identifier],
+    as form: PayloadForm = .push, threads: Int? = nil
+  ) -> [RenderedPush] {
+    Array(stream(message, content, for: recipients, as: form, threads: threads))
+  }
+}

@@ -27,6 +27,13 @@ import Testing
     #expect(wrong == [])
   }
 
+  /// Phrases are composed: each is as somebody read it.
+  @Test func phrasesAreThoseThatWereRead() throws {
+    let file = Repository.root.appending(path: "Tests/PushReportTests/phrases.txt")
+    let read = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    #expect(OutcomePhrases.phrases.map { "\($0): \($1)" }.sorted() == read)
+  }
+
   @Test func anUnknownOutcomeIsItsKey() {
     #expect(OutcomePhrases.phrase("none", "later", nil) == "none/later")
     #expect(

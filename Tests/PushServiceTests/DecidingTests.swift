@@ -18,7 +18,7 @@ import Testing
     #expect(decision.counts[.notMentioned] == 1)
     #expect(decision.codes.count == 4)
     #expect(decision.codes.map { $0 & 1 } == [1, 0, 1, 0])
-    let rendered = service.renderer.render(
+    let rendered = service.renderer.stream(
       decision.message, decision.content, for: ["u1", "u3"])
     #expect(
       decision.pushes.map { Array($0.payload().payload) } == rendered.map { Array($0.payload) })

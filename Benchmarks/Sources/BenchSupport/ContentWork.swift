@@ -84,8 +84,8 @@ extension Work {
     _ users: [Identifier]
   ) {
     let some = Array(users.prefix(5_000))
-    let one = renderer.render(message, content, for: some, threads: 1)
-    let two = renderer.render(message, content, for: some, threads: 2)
+    let one = Array(renderer.stream(message, content, for: some, threads: 1))
+    let two = Array(renderer.stream(message, content, for: some, threads: 2))
     var single = renderer.renderer(of: message, content)
     for (place, user) in some.enumerated() {
       let payload = Array(single.render(user).payload)

@@ -1,6 +1,4 @@
 public import PushModel
-internal import PushSupport
-internal import Synchronization
 
 /// What is rendered for a recipient.
 public enum PayloadForm: Sendable {
@@ -16,7 +14,7 @@ public enum PayloadForm: Sendable {
 /// It decides nothing: each recipient that is passed gets a payload, in the order given.
 ///
 ///     let result = fanout.decide(message)
-///     let pushes = renderer.render(message, content, for: Array(result.pushes.ids))
+///     let pushes = renderer.stream(message, content, for: Array(result.pushes.ids))
 ///     for push in pushes { send(push.payload, to: push.recipient) }
 ///
 /// - Source: docs/content.md.
@@ -52,13 +50,14 @@ public struct ContentRenderer: Sendable {
   public func renderer(
     of message: Message, _ content: MessageContent, as form: PayloadForm = .push
   ) -> MessageRenderer {
-    MessageRenderer(MessagePlan(self, message, content, form))
+    MessageRenderer(RenderingPlan(self, message, content, form))
   }
 
   /// How many recipients are one piece of work.
   static let pieceSize = 4_096
 
-  /// Renders a message for many recipients.
+  /// Renders a message for many recipients, as the payloads are asked for: few are in memory at a
+  /// time, also when every recipient sees another text.
   ///
   /// - Parameters:
   ///   - recipients: the users that the engine has decided to push to.
@@ -66,36 +65,11 @@ public struct ContentRenderer: Sendable {
   ///   - threads: how many threads may work; nil for as many as the system gives.
   /// - Returns: a payload for each recipient, in their order.
   /// - Complexity: O(recipients + bytes); words are put together once for all who see the same.
-  public func render(
-    _ message: Message, _ content: MessageContent, for recipients: [Identifier],
-    as form: PayloadForm = .push, threads: Int? = nil
-  ) -> RenderedPushes {
-    let plan = MessagePlan(self, message, content, form)
-    let pieceCount = (recipients.count + Self.pieceSize - 1) / Self.pieceSize
-    let pieces = Lock([RenderedPushes.Piece](repeating: .init(), count: pieceCount))
-    let workers = min(pieceCount, threads ?? pieceCount)
-    let work = { @Sendable (worker: Int) in
-      var renderer = MessageRenderer(plan)
-      for index in stride(from: worker, to: pieceCount, by: workers) {
-        let start = index * Self.pieceSize
-        let piece = renderer.piece(
-          recipients[start..<min(start + Self.pieceSize, recipients.count)])
-        pieces.withLock { $0[index] = piece }
-      }
-    }
-    Parallel.perform(workers, threads: workers, work)
-    return RenderedPushes(recipients, pieces.withLock { $0 })
-  }
-
-  /// Renders a message for many recipients, as the payloads are asked for: few are in memory at a
-  /// time, also when every recipient sees another text.
-  ///
-  /// - Parameters and complexity: as for ``render(_:_:for:as:threads:)``.
   public func stream(
     _ message: Message, _ content: MessageContent, for recipients: [Identifier],
     as form: PayloadForm = .push, threads: Int? = nil
   ) -> RenderedStream {
-    RenderedStream(MessagePlan(self, message, content, form), recipients, threads: threads)
+    RenderedStream(RenderingPlan(self, message, content, form), recipients, threads: threads)
   }
 
   /// Explains which words a recipient sees of a message.
@@ -103,7 +77,7 @@ public struct ContentRenderer: Sendable {
     _ message: Message, _ content: MessageContent, for recipient: Identifier,
     as form: PayloadForm = .push
   ) -> ContentExplanation {
-    let plan = MessagePlan(self, message, content, form)
+    let plan = RenderingPlan(self, message, content, form)
     let selection = plan.choose(for: plan.context(recipient), isTraced: true)
     var renderer = MessageRenderer(plan)
     return ContentExplanation(
@@ -134,59 +108,4 @@ public struct RenderedPush: Sendable {
   /// Why this is not the payload of the message's content, but the vendor's plainest words; nil
   /// when it is.
   public let problem: ContentProblem?
-}
-
-/// The payloads of one message, in the order of the recipients they were rendered for.
-///
-/// - Memory: the payloads' bytes, 32 bytes a recipient, and the words once for all who see the
-///   same. ``RenderedStream`` has bounds.
-public struct RenderedPushes: Sendable, RandomAccessCollection {
-  struct Item {
-    /// Where its bytes end.
-    let end: Int
-    let words: UInt32
-    let state: MessageRenderer.State
-  }
-
-  struct Piece {
-    var bytes: [UInt8] = []
-    var items: [Item] = []
-    var words: [RenderedContent] = []
-    /// About how much memory it takes.
-    var byteCount = 0
-
-    func push(_ index: Int, _ recipient: Identifier) -> RenderedPush {
-      let item = items[index]
-      let start = index == 0 ? 0 : items[index - 1].end
-      return RenderedPush(
-        recipient: recipient, payload: bytes[start..<item.end], content: words[Int(item.words)],
-        isShortened: item.state.isShortened, problem: item.state.problem)
-    }
-  }
-
-  private let recipients: [Identifier]
-  private let pieces: [Piece]
-
-  init(_ recipients: [Identifier], _ pieces: [Piece]) {
-    self.recipients = recipients
-    self.pieces = pieces
-  }
-
-  /// 0.
-  public var startIndex: Int { 0 }
-  /// How many payloads there are.
-  public var endIndex: Int { recipients.count }
-
-  /// The payload of the recipient at an index.
-  ///
-  /// - Complexity: O(1); copies no bytes.
-  public subscript(index: Int) -> RenderedPush {
-    pieces[index / ContentRenderer.pieceSize].push(
-      index % ContentRenderer.pieceSize, recipients[index])
-  }
-
-  /// Those whose payload is not that of the message's content.
-  public var problems: [RenderedPush] {
-    indices.lazy.map { self[$0] }.filter { $0.problem != nil }
-  }
 }

@@ -1,7 +1,7 @@
 public import PushModel
 
 /// What rendering a message needs to know of it, the same for all threads.
-struct MessagePlan: Sendable {
+struct RenderingPlan: Sendable {
   let directory: ContentDirectory
   let layout: PayloadLayout
   private let words: Words
@@ -101,7 +101,7 @@ public struct MessageRenderer: Sendable {
   /// So many recipients are looked up in a row.
   private static let lookAhead = 32
 
-  private let plan: MessagePlan
+  private let plan: RenderingPlan
   private let limit: Int
   private var variants: [Variant] = []
   /// About how much memory the variants take.
@@ -114,7 +114,7 @@ public struct MessageRenderer: Sendable {
   /// The vendor's plainest words, from those with the most beside them to those with the least.
   private var fallbacks: [Int] = []
 
-  init(_ plan: MessagePlan) {
+  init(_ plan: RenderingPlan) {
     self.plan = plan
     limit = plan.layout.limit
     removeVariants()
@@ -159,9 +159,9 @@ public struct MessageRenderer: Sendable {
   /// Renders recipients in a row, and ends after the one with which the piece takes more than so
   /// many bytes.
   mutating func piece(
-    _ recipients: ArraySlice<Identifier>, byteLimit: Int = .max
-  ) -> RenderedPushes.Piece {
-    var piece = RenderedPushes.Piece()
+    _ recipients: ArraySlice<Identifier>, byteLimit: Int
+  ) -> RenderedStream.Piece {
+    var piece = RenderedStream.Piece()
     if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { removeVariants() }
     let before = variantBytes
     piece.items.reserveCapacity(recipients.count)
@@ -180,7 +180,7 @@ public struct MessageRenderer: Sendable {
         piece.bytes.reserveCapacity(min(expected, byteLimit))
       }
       piece.items.append(
-        RenderedPushes.Item(end: piece.bytes.count, words: UInt32(words), state: state))
+        RenderedStream.Item(end: piece.bytes.count, words: UInt32(words), state: state))
       piece.byteCount = piece.bytes.count + variantBytes - before
       if piece.byteCount > byteLimit { break }
     }

@@ -28,10 +28,9 @@ public struct RawJSON: Hashable, Sendable {
 
   /// An array of these values, in this order.
   public static func array(_ items: [RawJSON]) -> RawJSON {
-    var bytes = [UInt8(ascii: "[")]
-    bytes.append(contentsOf: items.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))
-    bytes.append(UInt8(ascii: "]"))
-    return RawJSON(unchecked: bytes)
+    var json = JSONWriter()
+    json.value(items) { $0.append($1.bytes) }
+    return RawJSON(unchecked: json.bytes)
   }
 
   /// An object of these members, in this order.
@@ -39,15 +38,9 @@ public struct RawJSON: Hashable, Sendable {
   /// - Precondition: no name occurs twice.
   public static func object(_ members: KeyValuePairs<String, RawJSON>) -> RawJSON {
     precondition(Set(members.map { Identifier($0.key) }).count == members.count, "a name twice")
-    var bytes = [UInt8(ascii: "{")]
-    for (name, value) in members {
-      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-      bytes.appendJSON(name)
-      bytes.append(UInt8(ascii: ":"))
-      bytes += value.bytes
-    }
-    bytes.append(UInt8(ascii: "}"))
-    return RawJSON(unchecked: bytes)
+    var json = JSONWriter.object()
+    for (name, value) in members { json.add(name, raw: value.bytes) }
+    return RawJSON(unchecked: json.end())
   }
 }
 

@@ -10,10 +10,34 @@ internal import Synchronization
 ///   are and however much each of them sees; more when 16 recipients in a row see more than that,
 ///   or when more than 16 threads work.
 public struct RenderedStream: Sequence, IteratorProtocol {
+  struct Item {
+    /// Where its bytes end.
+    let end: Int
+    let words: UInt32
+    let state: MessageRenderer.State
+  }
+
+  /// The payloads of recipients in a row.
+  struct Piece {
+    var bytes: [UInt8] = []
+    var items: [Item] = []
+    var words: [RenderedContent] = []
+    /// About how much memory it takes.
+    var byteCount = 0
+
+    func push(_ index: Int, _ recipient: Identifier) -> RenderedPush {
+      let item = items[index]
+      let start = index == 0 ? 0 : items[index - 1].end
+      return RenderedPush(
+        recipient: recipient, payload: bytes[start..<item.end], content: words[Int(item.words)],
+        isShortened: item.state.isShortened, problem: item.state.problem)
+    }
+  }
+
   /// Recipients in a row, rendered as far as their piece goes; nil for not yet.
   private struct Segment {
     var range: Range<Int>
-    var piece: RenderedPushes.Piece?
+    var piece: Piece?
   }
 
   /// So many pieces are worked on at a time, or one by each thread.
@@ -22,7 +46,7 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   private static let pieceBytes = 4 << 20
   private static let firstSize = 1 << 10
 
-  private let plan: MessagePlan
+  private let plan: RenderingPlan
   private let recipients: [Identifier]
   private let threads: Int?
   /// One for each thread, with the words that it has put together.
@@ -30,13 +54,13 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   /// What is still to come, the next one last.
   private var waiting: [Segment]
   /// The piece that is being given out, where it begins among the recipients, and how far it is.
-  private var current = RenderedPushes.Piece()
+  private var current = Piece()
   private var start = 0
   private var index = 0
   /// So many recipients a piece is to have.
   private var size = firstSize
 
-  init(_ plan: MessagePlan, _ recipients: [Identifier], threads: Int?) {
+  init(_ plan: RenderingPlan, _ recipients: [Identifier], threads: Int?) {
     self.plan = plan
     self.recipients = recipients
     self.threads = threads
@@ -69,7 +93,7 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   /// Renders the first pieces of a range.
   private mutating func render(_ range: Range<Int>) {
     // Frees what was given out.
-    (current, index) = (RenderedPushes.Piece(), 0)
+    (current, index) = (Piece(), 0)
     let count = Swift.max(Self.pieceCount, renderers.count)
     let end = Swift.min(range.upperBound, range.lowerBound + count * size)
     if end < range.upperBound { waiting.append(Segment(range: end..<range.upperBound)) }
@@ -88,10 +112,10 @@ public struct RenderedStream: Sequence, IteratorProtocol {
     }
   }
 
-  private mutating func render(_ ranges: [Range<Int>]) -> [RenderedPushes.Piece] {
+  private mutating func render(_ ranges: [Range<Int>]) -> [Piece] {
     let workers = Swift.min(ranges.count, renderers.count)
     let (plan, recipients) = (plan, recipients)
-    let pieces = Lock([RenderedPushes.Piece](repeating: .init(), count: ranges.count))
+    let pieces = Lock([Piece](repeating: .init(), count: ranges.count))
     let waiting = Lock(renderers)
     let work = { @Sendable (worker: Int) in
       var renderer = waiting.withLock { $0[worker].take() } ?? MessageRenderer(plan)

@@ -67,7 +67,7 @@ extension JSONLines {
   /// What a file holds by its first record that can be read: a message is one without a kind, in a
   /// conversation or at an instant; a change has both, a kind and an instant.
   static func contents(of path: String) throws(FileProblem.Problem) -> Contents {
-    let lines = try JSONLines(path: path)
+    let lines = try JSONLines(.path(path))
     var isEmpty = true
     while true {
       do throws(FileProblem.Problem) {

@@ -12,20 +12,13 @@ public enum UserListReader {
   /// - Throws: a problem with the file, its header or a row.
   /// - Complexity: O(bytes); the ids are in memory.
   public static func read(path: String) throws(FileProblem) -> Set<Identifier> {
-    let table: CSVTable
-    do throws(FileProblem.Problem) {
-      table = try CSVTable(.path(path), layout)
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
+    let table = try FileSource.path(path).table(layout)
     var users: Set<Identifier> = []
-    do throws(FileProblem.Problem) {
+    try table.located { () throws(FileProblem.Problem) in
       while let row = try table.next() {
         guard let user = row.identifier(0) else { throw .missingField("user") }
         users.insert(user)
       }
-    } catch {
-      throw FileProblem(file: path, line: table.lineNumber, problem: error)
     }
     return users
   }

@@ -1,3 +1,5 @@
+internal import CTables
+
 /// Other names of time zones: the links of the IANA database.
 ///
 /// Packages of the database leave out some: Debian's, from 13 on, have `Asia/Calcutta` in
@@ -13,9 +15,17 @@ public enum ZoneLinks {
     var aliases: [String: [String]] = [:]
   }
 
+  private static let table = unsafe String(
+    // SAFETY: the array is a constant of that many bytes.
+    decoding: UnsafeBufferPointer(start: ct_zone_links, count: ct_zone_links_count),
+    as: UTF8.self)
+
+  /// The version of the IANA database that the links are of.
+  public static let version = String(table.prefix { $0 != "\n" })
+
   private static let links: Links = {
     var links = Links()
-    for line in table.split(separator: "\n") {
+    for line in table.split(separator: "\n").dropFirst() {
       let words = line.split(separator: " ")
       let target = String(words[0])
       for word in words.dropFirst() {

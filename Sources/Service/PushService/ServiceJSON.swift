@@ -8,7 +8,7 @@ public enum ServiceJSON {
   public static func explanation(
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("advice", texts: ServiceText.advice(explanation))
     json.add("alternatives", list: explanation.alternatives.map(alternative))
     json.add("answer", explanation.answer)
@@ -28,7 +28,7 @@ public enum ServiceJSON {
   private static func alternative(
     _ alternative: Explanation.Alternative
   ) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     if !alternative.alone.isEmpty { json.add("alone", list: alternative.alone.map(decision)) }
     json.add("changes", list: alternative.changes.map(change))
     json.add("decision", raw: decision(alternative.decision))
@@ -36,7 +36,7 @@ public enum ServiceJSON {
   }
 
   private static func change(_ change: Explanation.Change) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     if let at = change.instant { json.add("at", raw: "\(at.milliseconds)") }
     json.add("field", change.field)
     if case .laterMessage = change.edit { json.add("otherMessage", raw: "true") }
@@ -49,7 +49,7 @@ public enum ServiceJSON {
   /// A decision, like a row of `evaluate --devices`.
   public static func decision(_ decision: Decision) -> [UInt8] {
     let outcome = decision.outcome
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("action", outcome.action.name)
     if !decision.devices.isEmpty { json.add("devices", texts: decision.devices.map(\.text)) }
     json.add("reason", outcome.reason.name)
@@ -59,7 +59,7 @@ public enum ServiceJSON {
 
   /// The answer for a plain message, and until when it holds.
   public static func plainAnswer(_ answer: PlainAnswer) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     if let after = answer.after { json.add("after", raw: decision(after)) }
     if let at = answer.changesAt { json.add("at", raw: "\(at.milliseconds)") }
     if let before = answer.before { json.add("before", raw: decision(before)) }
@@ -70,7 +70,7 @@ public enum ServiceJSON {
   /// An explanation with what the same message would lead to later, and the settings that decide:
   /// `records` are objects of a settings.ndjson, and each outcome is in words too.
   public static func inspection(_ inspection: Inspection) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("explanation", raw: explanation(inspection.explanation))
     json.add("family", inspection.explanation.decision.map(\.outcome.family.name))
     json.add("phrase", inspection.explanation.decision.map(\.outcome.phrase))
@@ -83,7 +83,7 @@ public enum ServiceJSON {
   }
 
   private static func part(_ part: Inspection.Part) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("at", raw: "\(part.at.milliseconds)")
     if let decision = part.decision { json.add("decision", raw: self.decision(decision)) }
     json.add("family", part.decision.map(\.outcome.family.name))
@@ -93,7 +93,7 @@ public enum ServiceJSON {
 
   /// Members by rank.
   public static func members(_ members: ConversationMembers) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("members", texts: members.ids.map(\.text))
     json.add("version", raw: "\(members.version)")
     return json.end()
@@ -101,7 +101,7 @@ public enum ServiceJSON {
 
   /// An entry of the change feed.
   public static func event(_ event: ServiceEvent) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("at", raw: "\(event.at.milliseconds)")
     json.add("change", event.change)
     json.add("channel", event.channel?.text)
@@ -116,7 +116,7 @@ public enum ServiceJSON {
   }
 
   private static func step(_ step: TraceStep) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("conversation", step.conversation?.text)
     json.add("decides", raw: "\(step.decides)")
     json.add("found", step.found)
@@ -129,7 +129,7 @@ public enum ServiceJSON {
 
   private static func content(_ explanation: ContentExplanation) -> [UInt8] {
     let content = explanation.content
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("body", content.body)
     json.add("bodySource", content.bodySource.rawValue)
     json.add("notes", texts: content.notes.map { "\($0)" })
@@ -144,60 +144,10 @@ public enum ServiceJSON {
   }
 
   private static func source(_ step: ContentStep) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     json.add("found", step.found)
     json.add("gives", texts: step.gives.map(\.rawValue))
     json.add("source", step.source.rawValue)
     return json.end()
-  }
-}
-
-/// A JSON object that is put together field by field.
-struct JSONObject {
-  private var bytes = [UInt8(ascii: "{")]
-
-  /// Adds a text, unless there is none.
-  mutating func add(_ key: String, _ text: String?) {
-    guard let text else { return }
-    begin(key)
-    bytes.appendJSON(text)
-  }
-
-  mutating func add(_ key: String, raw value: String) {
-    begin(key)
-    bytes += value.utf8
-  }
-
-  mutating func add(_ key: String, raw value: [UInt8]) {
-    begin(key)
-    bytes += value
-  }
-
-  mutating func add(_ key: String, texts: [String]) {
-    add(
-      key,
-      list: texts.map { text in
-        var value: [UInt8] = []
-        value.appendJSON(text)
-        return value
-      })
-  }
-
-  mutating func add(_ key: String, list: [[UInt8]]) {
-    begin(key)
-    bytes.append(UInt8(ascii: "["))
-    bytes += list.joined(separator: [UInt8(ascii: ",")])
-    bytes.append(UInt8(ascii: "]"))
-  }
-
-  mutating func end() -> [UInt8] {
-    bytes.append(UInt8(ascii: "}"))
-    return bytes
-  }
-
-  private mutating func begin(_ key: String) {
-    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-    bytes.appendJSON(key)
-    bytes.append(UInt8(ascii: ":"))
   }
 }

@@ -19,7 +19,7 @@ var sent: [String] = []
 // snippet
 let result = fanout.decide(message)
 let renderer = ContentRenderer(rules: .easemob, templates: catalog, directory: directory)
-for push in renderer.render(message, content, for: Array(result.pushes.ids)) {
+for push in renderer.stream(message, content, for: Array(result.pushes.ids)) {
   send(push.payload, to: push.recipient)
 }
 // end

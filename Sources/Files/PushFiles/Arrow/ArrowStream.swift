@@ -144,7 +144,7 @@ internal import CPushFiles
   /// What the JSON of a row begins with.
   private let start: StaticString
   /// Longer rows are refused, as lines are: a row may have one long text many times.
-  private static let longest = LineReader.maximumLineBytes
+  private static let longest = PieceReader.maximumLineBytes
 
   fileprivate init(
     _ array: ArrowArray, _ column: ArrowColumn, start: StaticString

@@ -7,7 +7,7 @@ internal import Glibc
 /// SAFETY: changed only by the thread that reads the file, before it hands the piece to another.
 @safe
 final class TextPiece: @unchecked Sendable {
-  private let buffer: UnsafeMutableRawBufferPointer
+  private var buffer: UnsafeMutableRawBufferPointer
   private var range: Range<Int>
   /// Whether the file begins with this piece.
   let isFirst: Bool
@@ -29,6 +29,24 @@ final class TextPiece: @unchecked Sendable {
   }
 
   deinit { unsafe buffer.deallocate() }
+
+  /// A piece that is a copy of these bytes, and all of a file.
+  convenience init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(
+      PieceReader.allocate(bytes.count), 0..<bytes.count, isFirst: true, isWhole: true,
+      followsLoneReturn: false)
+    unsafe buffer.copyMemory(from: bytes)
+  }
+
+  /// Becomes a copy of other bytes, in the memory that it has if they fit.
+  func replace(with bytes: UnsafeRawBufferPointer) {
+    if unsafe bytes.count + Int(PF_JSON_PADDING) > buffer.count {
+      unsafe buffer.deallocate()
+      unsafe buffer = PieceReader.allocate(bytes.count)
+    }
+    unsafe buffer.copyMemory(from: bytes)
+    range = 0..<bytes.count
+  }
 
   var text: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(rebasing: buffer[range])
@@ -68,9 +86,11 @@ final class PieceReader: PieceSource {
   /// The size of pieces, unless a test asks for another: large enough that handing one to another
   /// thread costs nothing beside parsing it, and small enough for a core's cache.
   static let usualSize = 256 * 1024
+  /// A line longer than this is refused, so that a file that is no text cannot fill the memory.
+  static let maximumLineBytes = 8 * 1024 * 1024
   /// A piece in which nothing ends is not longer: the longest row that is allowed, if all of it are
   /// doubled quotes, has 64 bytes left for commas and the like.
-  private static let limit = 2 * LineReader.maximumLineBytes + 64
+  private static let limit = 2 * maximumLineBytes + 64
 
   private let bytes: ByteReader
   private let size: Int
@@ -91,7 +111,8 @@ final class PieceReader: PieceSource {
     _ source: FileSource, size: Int = usualSize, cut: Cut = .lines
   ) throws(FileProblem.Problem) {
     bytes = try ByteReader(source, takesArrays: cut.isLines)
-    self.size = size
+    // Bytes in memory, which may be few, but unpacked many.
+    self.size = source.byteCount.map { min(size, max($0 + 1, 16 * 1024)) } ?? size
     self.cut = cut
   }
 
@@ -212,7 +233,7 @@ final class PieceReader: PieceSource {
 
   /// Memory for so much text, and the padding behind it, which is set to zero where no text will
   /// be.
-  private static func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
+  fileprivate static func allocate(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
     let padding = Int(PF_JSON_PADDING)
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: capacity + padding, alignment: 64)

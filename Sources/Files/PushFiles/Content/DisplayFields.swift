@@ -5,7 +5,7 @@ internal import PushModel
 /// The display settings of one record.
 ///
 /// - Source: formats.md, "What a push says".
-enum ContentNote: Sendable {
+enum DisplayRecord: Sendable {
   /// A user's display; nil for none.
   case user(Identifier, RecipientDisplay?)
   /// A conversation's kind, name and parent.
@@ -17,7 +17,7 @@ enum ContentNote: Sendable {
   /// nil for none.
   static func read(
     _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
-  ) throws(FileProblem.Problem) -> ContentNote? {
+  ) throws(FileProblem.Problem) -> DisplayRecord? {
     switch record {
     case .app, .member: return nil
     case .user(let id, _): return .user(id, try DisplayFields.read(line, &uses))
@@ -44,7 +44,7 @@ final class ContentCollector {
   private(set) var directory = ContentDirectory()
 
   /// Adds the fields of a record. A record replaces an earlier one, these fields included.
-  func add(_ note: ContentNote) {
+  func add(_ note: DisplayRecord) {
     switch note {
     case .user(let id, let display):
       if let display {

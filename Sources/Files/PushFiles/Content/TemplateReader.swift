@@ -45,26 +45,29 @@ public enum TemplateReader {
     var problems: [FileProblem] = []
     var count = 0
     for source in sources where keepsAll || problems.isEmpty {
-      let path = source.name
       let lines: JSONLines
-      do throws(FileProblem.Problem) { lines = try JSONLines(source) } catch {
-        problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
+      do throws(FileProblem) { lines = try source.lines() } catch {
+        problems.append(error)
         continue
       }
       var isEmpty = true
       while true {
-        do throws(FileProblem.Problem) {
-          guard let line = try lines.next() else { break }
+        do throws(FileProblem) {
+          let line = try lines.located { () throws(FileProblem.Problem) in
+            guard let line = try lines.next() else { return false }
+            count += 1
+            try add(line, to: &catalog)
+            return true
+          }
+          guard line else { break }
           isEmpty = false
-          count += 1
-          try add(line, to: &catalog)
         } catch {
           isEmpty = false
-          problems.append(FileProblem(file: path, line: lines.lineNumber, problem: error))
+          problems.append(error)
           if !keepsAll || !error.isOfOneLine { break }
         }
       }
-      if isEmpty { problems.append(FileProblem(file: path, line: 1, problem: .isEmpty)) }
+      if isEmpty { problems.append(FileProblem(file: source.name, line: 1, problem: .isEmpty)) }
     }
     return (catalog, problems, count)
   }

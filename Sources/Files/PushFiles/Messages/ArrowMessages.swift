@@ -238,7 +238,7 @@ private struct ArrowMessageParser {
     let (json, rules) = (json, rules)
     return try unsafe piece.batch.withJSON(row, in: &line) {
       (bytes) throws(FileProblem.Problem) in
-      if bytes.count > LineReader.maximumLineBytes { throw .tooLong }
+      if bytes.count > PieceReader.maximumLineBytes { throw .tooLong }
       guard let value = try unsafe json.parse(bytes, isFirst: false) else { throw .notJSON }
       return try MessageFields.read(value, under: rules, isReply: &isReply)
     }

@@ -74,30 +74,20 @@ public struct ExpectedDecision: Hashable, Sendable {
 public final class ExpectationReader {
   private static let names = ["id", "rule", "settings", "message", "user", "expect"]
 
-  /// The path of the file.
-  public let path: String
   private let lines: JSONLines
 
   /// - Throws: a problem with the file itself.
-  public init(path: String) throws(FileProblem) {
-    self.path = path
-    do throws(FileProblem.Problem) {
-      lines = try JSONLines(path: path)
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
-  }
+  public init(path: String) throws(FileProblem) { lines = try FileSource.path(path).lines() }
 
   /// The next expectation; nil at the end of the file.
   ///
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
   ///   goes on behind it.
   public func next() throws(FileProblem) -> Expectation? {
-    do throws(FileProblem.Problem) {
-      guard let line = try lines.next() else { return nil }
-      return try Self.read(line, in: lines.parser)
-    } catch {
-      throw FileProblem(file: path, line: lines.lineNumber, problem: error)
+    try lines.located { () throws(FileProblem.Problem) in
+      try lines.next().map { (line) throws(FileProblem.Problem) in
+        try Self.read(line, in: lines.parser)
+      }
     }
   }
 

@@ -10,10 +10,17 @@ public final class MessageReader {
   private enum Source {
     case lines(JSONLines)
     case table(CSVTable)
+
+    var records: any RecordSource {
+      switch self {
+      case .lines(let lines): lines
+      case .table(let table): table
+      }
+    }
   }
 
   /// The path of the file, or the name given to bytes.
-  public let path: String
+  public var path: String { source.records.path }
   private let rules: RuleSet
   private let source: Source
   private let form: CellForm
@@ -56,19 +63,12 @@ public final class MessageReader {
   private init(
     _ file: FileSource, _ kind: FileKind, _ rules: RuleSet, _ options: MessageOptions
   ) throws(FileProblem) {
-    path = file.name
     self.rules = rules
     form = CellForm(options)
     slice = options.slice
     takesAll = slice.takesAll
     if case .path = file { mayBeEmpty = true } else { mayBeEmpty = false }
-    do throws(FileProblem.Problem) {
-      source =
-        kind == .csv
-        ? .table(try CSVTable(file, options.layout)) : .lines(try JSONLines(file))
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
+    source = kind == .csv ? .table(try file.table(options.layout)) : .lines(try file.lines())
   }
 
   /// Begins again with the bytes of another messages.ndjson, in the memory of the one before: for
@@ -166,28 +166,13 @@ public final class MessageReader {
   }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
-  public var progress: Double? {
-    switch source {
-    case .lines(let lines): lines.progress
-    case .table(let table): table.progress
-    }
-  }
+  public var progress: Double? { source.records.progress }
 
   /// Bytes of the file itself; nil when it is not a regular file.
-  public var byteCount: Int64? {
-    switch source {
-    case .lines(let lines): lines.byteCount
-    case .table(let table): table.byteCount
-    }
-  }
+  public var byteCount: Int64? { source.records.byteCount }
 
   /// The 1-based line of the record that was read last, of a CSV record its first.
-  public var lineNumber: Int {
-    switch source {
-    case .lines(let lines): lines.lineNumber
-    case .table(let table): table.lineNumber
-    }
-  }
+  public var lineNumber: Int { source.records.lineNumber }
 
   /// What is wrong with the first line of a file that nothing says to be NDJSON.
   private func asCSV(_ problem: FileProblem) -> FileProblem {

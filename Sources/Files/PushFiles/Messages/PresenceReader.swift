@@ -30,27 +30,18 @@ public final class PresenceReader {
     name: "presence rows", columns: ["ts", "conversation", "user", "online"],
     required: ["ts", "user", "online"])
 
-  /// The path of the file, or the name given to bytes.
-  public let path: String
   private let table: CSVTable
 
   /// - Throws: a problem with the file itself or with its header.
-  public convenience init(path: String) throws(FileProblem) { try self.init(.path(path)) }
+  public init(path: String) throws(FileProblem) {
+    table = try FileSource.path(path).table(Self.layout)
+  }
 
   /// Reads bytes as a file of that name would be read.
   ///
   /// - Throws: as ``init(path:)``.
-  public convenience init(_ bytes: [UInt8], name: String) throws(FileProblem) {
-    try self.init(.bytes(bytes, name: name))
-  }
-
-  private init(_ source: FileSource) throws(FileProblem) {
-    path = source.name
-    do throws(FileProblem.Problem) {
-      table = try CSVTable(source, Self.layout)
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
+  public init(_ bytes: [UInt8], name: String) throws(FileProblem) {
+    table = try FileSource.bytes(bytes, name: name).table(Self.layout)
   }
 
   /// The next row; nil at the end of the file.
@@ -58,14 +49,12 @@ public final class PresenceReader {
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
   ///   goes on behind it.
   public func next() throws(FileProblem) -> PresenceChange? {
-    do throws(FileProblem.Problem) {
+    try table.located { () throws(FileProblem.Problem) in
       guard let row = try table.next() else { return nil }
       guard let at = try row.instant(0, "ts") else { throw .missingField("ts") }
       guard let user = row.identifier(2) else { throw .missingField("user") }
       guard let isOnline = try row.flag(3, "online") else { throw .missingField("online") }
       return PresenceChange(at: at, conversation: row.identifier(1), user: user, isOnline: isOnline)
-    } catch {
-      throw FileProblem(file: path, line: table.lineNumber, problem: error)
     }
   }
 
@@ -80,27 +69,16 @@ public final class PresenceReader {
 public final class HeartbeatReader {
   private static let names = ["user", "device", "state", "seenAt"]
 
-  /// The path of the file, or the name given to bytes.
-  public let path: String
   private let lines: JSONLines
 
   /// - Throws: a problem with the file itself.
-  public convenience init(path: String) throws(FileProblem) { try self.init(.path(path)) }
+  public init(path: String) throws(FileProblem) { lines = try FileSource.path(path).lines() }
 
   /// Reads bytes as a file of that name would be read.
   ///
   /// - Throws: as ``init(path:)``.
-  public convenience init(_ bytes: [UInt8], name: String) throws(FileProblem) {
-    try self.init(.bytes(bytes, name: name))
-  }
-
-  private init(_ source: FileSource) throws(FileProblem) {
-    path = source.name
-    do throws(FileProblem.Problem) {
-      lines = try JSONLines(source)
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
+  public init(_ bytes: [UInt8], name: String) throws(FileProblem) {
+    lines = try FileSource.bytes(bytes, name: name).lines()
   }
 
   /// The next heartbeat; nil at the end of the file.
@@ -108,12 +86,11 @@ public final class HeartbeatReader {
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
   ///   goes on behind it.
   public func next() throws(FileProblem) -> Heartbeat? {
-    do throws(FileProblem.Problem) {
-      return try lines.next().map(Self.read)
-    } catch {
-      throw FileProblem(file: path, line: lines.lineNumber, problem: error)
-    }
+    try lines.located { () throws(FileProblem.Problem) in try lines.next().map(Self.read) }
   }
+
+  /// The path of the file, or the name given to bytes.
+  public var path: String { lines.path }
 
   /// The 1-based line that was read last.
   public var lineNumber: Int { lines.lineNumber }

@@ -2,7 +2,8 @@ internal import CPushFiles
 internal import Glibc
 
 /// The rows of a CSV file under a header that names the columns (RFC 4180).
-final class CSVTable {
+final class CSVTable: RecordSource {
+  let path: String
   let reader: PieceReader
   let header: [String]
   let columns: CSVColumns
@@ -21,6 +22,7 @@ final class CSVTable {
     _ source: FileSource, _ layout: CSVLayout?, separator: UInt8 = UInt8(ascii: ","),
     pieceSize: Int = PieceReader.usualSize
   ) throws(FileProblem.Problem) {
+    path = source.name
     let delimiter = layout?.delimiter ?? separator
     reader = try PieceReader(source, size: pieceSize, cut: .rows(delimiter))
     guard let piece = try reader.next() else { throw .noHeader }
@@ -100,6 +102,13 @@ final class CSVTable {
   }
 }
 
+extension FileSource {
+  /// The records of CSV.
+  func table(_ layout: CSVLayout) throws(FileProblem) -> CSVTable {
+    try opened { (file) throws(FileProblem.Problem) in try CSVTable(file, layout) }
+  }
+}
+
 /// Takes the rows of a piece of a file apart.
 ///
 /// SAFETY: the text belongs to the piece, which is retained; the memory for cells belongs to this
@@ -170,7 +179,7 @@ struct CSVRows: ~Copyable {
       line = firstLine
       followsLoneReturn = row.ends_in_lone_return
       if !isUsual || follows || row.status != PF_CSV_ROW
-        || row.length > LineReader.maximumLineBytes
+        || row.length > PieceReader.maximumLineBytes
       {
         try check(row, followsLoneReturn: follows)
       }
@@ -195,10 +204,10 @@ struct CSVRows: ~Copyable {
       unsafe row.cell_count > cells.count
       ? row.length : cells[..<row.cell_count].reduce(0) { unsafe $0 + $1.length }
     if row.status == PF_CSV_OPEN_QUOTE {
-      throw length > LineReader.maximumLineBytes ? .tooLong : .openQuote
+      throw length > PieceReader.maximumLineBytes ? .tooLong : .openQuote
     }
     if followsLoneReturn { throw .loneReturn }
-    if length > LineReader.maximumLineBytes { throw .tooLong }
+    if length > PieceReader.maximumLineBytes { throw .tooLong }
     let bytes = unsafe text.baseAddress! + start - row.length
     if unsafe !pf_is_utf8(bytes, row.length) {
       let row = unsafe UnsafeRawBufferPointer(start: bytes, count: row.length)

@@ -4,35 +4,86 @@ internal import PushContent
 
 /// The JSON objects of an NDJSON file, one a line; blank lines are passed over.
 @safe
-final class JSONLines {
-  private let lines: LineReader
+final class JSONLines: RecordSource {
+  let path: String
   let parser: JSONParser
-  private var isFirst = true
-
-  convenience init(path: String) throws(FileProblem.Problem) { try self.init(.path(path)) }
+  /// nil where the bytes were given to ``restart(_:)``.
+  private var reader: PieceReader?
+  private var piece: TextPiece?
+  /// The text of the piece, and how far it was read.
+  private var text = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  private var start = 0
+  private(set) var lineNumber = 0
 
   init(_ source: FileSource) throws(FileProblem.Problem) {
-    lines = try LineReader(source)
+    path = source.name
+    reader = try PieceReader(source)
     parser = try JSONParser()
   }
 
-  /// Begins again with bytes in memory.
+  /// Begins again with bytes in memory, reusing that of the ones before.
   func restart(_ bytes: UnsafeRawBufferPointer) {
-    unsafe lines.restart(bytes)
-    isFirst = true
+    let piece: TextPiece
+    if reader == nil, let last = self.piece {
+      piece = last
+      unsafe piece.replace(with: bytes)
+    } else {
+      unsafe piece = TextPiece(bytes)
+    }
+    reader = nil
+    begin(piece)
+    lineNumber = 0
   }
 
-  var lineNumber: Int { lines.lineNumber }
-  var progress: Double? { lines.progress }
-  var byteCount: Int64? { lines.byteCount }
+  private func begin(_ piece: TextPiece?) {
+    self.piece = piece
+    unsafe text = piece?.text ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    start = 0
+  }
+
+  /// The share of the file that has been read, 0...1; nil when its size is not known.
+  var progress: Double? { reader?.progress }
+  /// Bytes of the file itself; nil when it is not a regular file.
+  var byteCount: Int64? { reader?.byteCount }
 
   /// The next object, valid until the next call; nil at the end of the file.
+  ///
+  /// - Throws: also ``FileProblem/Problem/tooLong`` once for a line over the limit; the next call goes
+  ///   on behind it.
   func next() throws(FileProblem.Problem) -> JSONValue? {
-    while let line = try unsafe lines.next() {
-      defer { isFirst = false }
-      if let value = try unsafe parser.parse(line, isFirst: isFirst) { return value }
+    while let line = try unsafe nextLine() {
+      if let value = try unsafe parser.parse(line, isFirst: lineNumber == 1) { return value }
     }
     return nil
+  }
+
+  private func nextLine() throws(FileProblem.Problem) -> UnsafeRawBufferPointer? {
+    if unsafe start == text.count {
+      guard let reader else { return nil }
+      unsafe reader.pass(bytes: text.count, lines: 0)
+      do throws(FileProblem.Problem) { begin(try reader.next()) } catch {
+        lineNumber += 1  // the problem is at the line that could not be completed
+        throw error
+      }
+    }
+    guard let piece, let base = unsafe text.baseAddress, unsafe start < text.count else {
+      return nil
+    }
+    let rest = unsafe text.count - start
+    let feed = unsafe memchr(base + start, 0x0A, rest)
+    let count = unsafe feed.map { unsafe UnsafeRawPointer($0) - (base + start) } ?? rest
+    let line = unsafe UnsafeRawBufferPointer(start: base + start, count: count)
+    start += unsafe feed == nil ? count : count + 1
+    lineNumber += 1
+    if count > PieceReader.maximumLineBytes || !piece.isWhole { throw .tooLong }
+    return unsafe line
+  }
+}
+
+extension FileSource {
+  /// The records of NDJSON.
+  func lines() throws(FileProblem) -> JSONLines {
+    try opened { (file) throws(FileProblem.Problem) in try JSONLines(file) }
   }
 }
 

@@ -21,7 +21,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .arrow(let why): printable(why, limit: 240)
     case .otherForm(let form): form.text
     case .openArray: "the JSON array is never closed; the file was cut off"
-    case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
+    case .tooLong: "the line is longer than \(PieceReader.maximumLineBytes) bytes"
     case .notUTF8(let likely):
       "the line is not UTF-8" + (likely.map { "; is it \($0)? iconv -f \($0) -t UTF-8" } ?? "")
     case .oneJSON(isArray: true):

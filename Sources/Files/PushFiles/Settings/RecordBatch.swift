@@ -12,7 +12,7 @@ struct RecordBatch: Sendable {
     /// without display settings.
     case users(Range<Int>)
     /// Any other record.
-    case record(SettingsRecord, VendorFieldUse, ContentNote?, line: Int)
+    case record(SettingsRecord, VendorFieldUse, DisplayRecord?, line: Int)
     /// A line that is no record, but an operation.
     case operation(JSONObject, line: Int)
     /// A line that is not understood.
@@ -107,7 +107,7 @@ struct RecordBatch: Sendable {
   }
 
   mutating func add(
-    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ note: ContentNote? = nil,
+    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ note: DisplayRecord? = nil,
     line: Int
   ) {
     finishRows()

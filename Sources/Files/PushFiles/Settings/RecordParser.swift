@@ -21,7 +21,7 @@ struct RecordParser {
     _ text: UnsafeRawBufferPointer, line: Int, isFirst: Bool, _ job: PieceParser.Job,
     to batch: inout RecordBatch
   ) throws(FileProblem.Problem) {
-    if text.count > LineReader.maximumLineBytes { throw .tooLong }
+    if text.count > PieceReader.maximumLineBytes { throw .tooLong }
     if self.json == nil { self.json = try JSONParser() }
     guard let json = self.json else { return }
     guard let value = try unsafe json.parse(text, isFirst: isFirst) else { return }
@@ -32,19 +32,19 @@ struct RecordParser {
     if "member" ~= kind {
       let member = try MemberFields(value, job.rules, checked)
       var uses = member.uses
-      let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil
+      let nickname = job.readsContent ? try DisplayRecord.nickname(value, &uses) : nil
       let row = MemberRow(member.settings, member.present)
       if row.settings == member.settings, row.present == member.present, row.fitsColumns,
         nickname == nil, batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
       {
         return unsafe batch.add(member.user, of: member.conversation, row, line: line)
       }
-      let note = ContentNote.nickname(nickname, of: member.userID, in: member.conversationID)
+      let note = DisplayRecord.nickname(nickname, of: member.userID, in: member.conversationID)
       return batch.add(member.record, uses, job.readsContent ? note : nil, line: line)
     }
     var (record, uses) = try SettingsRecord.read(kind, value, under: job.rules, checked)
-    var note: ContentNote?
-    if job.readsContent { note = try ContentNote.read(value, record, &uses) }
+    var note: DisplayRecord?
+    if job.readsContent { note = try DisplayRecord.read(value, record, &uses) }
     if case .user(let id, let user) = record, UserRecords.holds(user), note == nil, !id.isEmpty,
       batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
     {

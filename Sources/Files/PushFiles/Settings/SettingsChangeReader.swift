@@ -20,8 +20,6 @@ public struct SettingsChange: Sendable {
 /// - Memory: one line, whatever the file's size.
 /// - Source: formats.md, "changes.ndjson".
 public final class SettingsChangeReader {
-  /// The path of the file, or the name given to bytes.
-  public let path: String
   private let rules: RuleSet
   private let lines: JSONLines
   private let checked: ParseCache
@@ -52,13 +50,8 @@ public final class SettingsChangeReader {
     _ source: FileSource, _ rules: RuleSet, _ unknownZones: UnknownZones
   ) throws(FileProblem) {
     checked = ParseCache(unknownZones)
-    path = source.name
     self.rules = rules
-    do throws(FileProblem.Problem) {
-      lines = try JSONLines(source)
-    } catch {
-      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
-    }
+    lines = try source.lines()
   }
 
   /// The next change; nil at the end of the file.
@@ -76,7 +69,7 @@ public final class SettingsChangeReader {
     } catch {
       let number = error == .isEmpty ? 1 : lines.lineNumber
       recordCount += 1
-      throw FileProblem(file: path, line: number, problem: error.under(rules))
+      throw FileProblem(file: lines.path, line: number, problem: error.under(rules))
     }
   }
 

@@ -12,7 +12,7 @@ internal import PushSupport
 public enum SettingsEncoder {
   /// The app's record, with every option of its rule set.
   public static func app(_ app: AppSettings) -> [UInt8] {
-    var line = JSONLine("app")
+    var line = JSONWriter("app")
     line.add("rules", app.rules.rawValue)
     line.addFields(of: app, app.rules)
     line.open("options")
@@ -21,7 +21,7 @@ public enum SettingsEncoder {
       if isBare { line.add(name, raw: value) } else { line.add(name, value) }
     }
     line.close()
-    return line.end()
+    return line.endLine()
   }
 
   /// A user's record.
@@ -31,7 +31,7 @@ public enum SettingsEncoder {
     _ id: Identifier, _ user: UserSettings, _ rules: RuleSet,
     _ display: RecipientDisplay = RecipientDisplay()
   ) -> [UInt8] {
-    var line = JSONLine("user")
+    var line = JSONWriter("user")
     line.add("id", id.text)
     var user = user
     if rules.fields.contains(.kindLevels), user.levels != KindLevels() {
@@ -41,14 +41,14 @@ public enum SettingsEncoder {
     }
     line.addFields(of: user, rules)
     if display != RecipientDisplay(), rules.fields.contains(.display) { line.add(display, rules) }
-    return line.end()
+    return line.endLine()
   }
 
   /// A conversation's record.
   public static func conversation(
     _ id: Identifier, _ settings: ConversationSettings, _ rules: RuleSet, name: String? = nil
   ) -> [UInt8] {
-    var line = JSONLine("conversation")
+    var line = JSONWriter("conversation")
     line.add("id", id.text)
     line.add("type", settings.kind.rawValue)
     if settings.kind == .thread, let parent = settings.parent { line.add("parent", parent.text) }
@@ -60,7 +60,7 @@ public enum SettingsEncoder {
       line.value(settings.channels)
     }
     if let name { line.add("name", name) }
-    return line.end()
+    return line.endLine()
   }
 
   /// The record of a membership.
@@ -70,8 +70,8 @@ public enum SettingsEncoder {
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
     _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
   ) -> [UInt8] {
-    var line = JSONLine()
-    line.add(JSONLine(membersOf: conversation).bytes, user, kind, member, rules, nickname)
+    var line = JSONWriter()
+    line.add(JSONWriter(membersOf: conversation).bytes, user, kind, member, rules, nickname)
     return line.bytes
   }
 }
@@ -82,7 +82,7 @@ package struct MemberLines {
   private let kinds: [Identifier: ConversationKind]
   private let content: ContentDirectory
   private let hasNicknames: Bool
-  private var lines = JSONLine()
+  private var lines = JSONWriter()
   /// The beginning of the lines of a conversation's members.
   private var last: (conversation: Identifier, start: [UInt8], kind: ConversationKind)?
 
@@ -104,7 +104,9 @@ package struct MemberLines {
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
   ) {
     if last?.conversation != conversation {
-      last = (conversation, JSONLine(membersOf: conversation).bytes, kinds[conversation] ?? .group)
+      last = (
+        conversation, JSONWriter(membersOf: conversation).bytes, kinds[conversation] ?? .group
+      )
     }
     guard let last else { return }
     lines.add(
@@ -117,7 +119,7 @@ package struct MemberLines {
 }
 
 // The parts of records.
-extension JSONLine {
+extension JSONWriter {
   fileprivate init(_ kind: String) {
     self.init()
     reserve(128)
@@ -190,7 +192,9 @@ extension JSONLine {
     case .windows(let windows):
       value(windows.windows) { line, window in
         line.open()
-        if window.days != QuietWindows.Window.everyDay { line.add("days", all: window.namesOfDays) }
+        if window.days != QuietWindows.Window.everyDay {
+          line.add("days", texts: window.namesOfDays)
+        }
         line.add("start", ClockTime.text(minuteOfDay: window.startMinute))
         line.add("end", ClockTime.text(minuteOfDay: window.endMinute))
         if !window.allow.isEmpty {
@@ -253,7 +257,7 @@ extension JSONLine {
 private struct FieldEncoder<Record>: FieldVisitor {
   let record: Record
   let rules: RuleSet
-  var line = JSONLine()
+  var line = JSONWriter()
 
   @inline(__always)
   mutating func visit(_ field: RecordField<Record>) {

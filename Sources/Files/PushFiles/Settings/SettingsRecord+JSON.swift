@@ -291,7 +291,7 @@ extension JSONValue {
       case "conversation": unsafe conversation = try Self.id(value, "conversation")
       case "user": unsafe user = try Self.id(value, "user")
       case _ where try reader.read(key, value): break
-      case "nickname": reader.uses.note(.display, "\"nickname\"")  // ContentNote's
+      case "nickname": reader.uses.note(.display, "\"nickname\"")  // DisplayRecord's
       default:
         try SettingsRecord.refuse(key, but: extra, among: SettingsRecord.fields["member"] ?? [])
       }

@@ -8,13 +8,9 @@ public enum Action: UInt8, CaseIterable, Sendable {
   case suppress = 2
 
   /// The action's name in files.
-  public var name: String {
-    switch self {
-    case .push: "push"
-    case .local: "local"
-    case .suppress: "none"
-    }
-  }
+  public var name: String { self == .suppress ? "none" : Self.caseNames[Int(rawValue)] }
+
+  private static let caseNames = allCases.map { "\($0)" }
 }
 
 /// Why a decision came out as it did. The raw value is stable; the name of a case is its name in
@@ -70,34 +66,9 @@ public enum Reason: UInt8, CaseIterable, Sendable {
   case levelExcludes = 23
 
   /// The reason's name in files.
-  public var name: String {
-    switch self {
-    case .allowed: "allowed"
-    case .forced: "forced"
-    case .chatRoom: "chatRoom"
-    case .onlineOnly: "onlineOnly"
-    case .messageType: "messageType"
-    case .silentMessage: "silentMessage"
-    case .expired: "expired"
-    case .online: "online"
-    case .quietHours: "quietHours"
-    case .muted: "muted"
-    case .levelNone: "levelNone"
-    case .notMentioned: "notMentioned"
-    case .directChatLevel: "directChatLevel"
-    case .kicked: "kicked"
-    case .loggedOut: "loggedOut"
-    case .noToken: "noToken"
-    case .filtered: "filtered"
-    case .localIneligible: "localIneligible"
-    case .localDisabled: "localDisabled"
-    case .localInfoMissing: "localInfoMissing"
-    case .localHandledByApp: "localHandledByApp"
-    case .senderBlocked: "senderBlocked"
-    case .notFollowing: "notFollowing"
-    case .levelExcludes: "levelExcludes"
-    }
-  }
+  public var name: String { Self.caseNames[Int(rawValue)] }
+
+  private static let caseNames = allCases.map { "\($0)" }
 }
 
 /// The scope of the setting that decided. The raw value is stable; the name of a case is its name
@@ -131,23 +102,9 @@ public enum Scope: UInt8, CaseIterable, Sendable {
   case appDefault = 12
 
   /// The scope's name in files.
-  public var name: String {
-    switch self {
-    case .quietHours: "quietHours"
-    case .channel: "channel"
-    case .conversation: "conversation"
-    case .type: "type"
-    case .channelDefault: "channelDefault"
-    case .groupDefault: "groupDefault"
-    case .appKey: "appKey"
-    case .app: "app"
-    case .default: "default"
-    case .thread: "thread"
-    case .user: "user"
-    case .conversationDefault: "conversationDefault"
-    case .appDefault: "appDefault"
-    }
-  }
+  public var name: String { Self.caseNames[Int(rawValue)] }
+
+  private static let caseNames = allCases.map { "\($0)" }
 }
 
 /// Action, reason and scope of one decision (§5).

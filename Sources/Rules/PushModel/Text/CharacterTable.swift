@@ -1,3 +1,5 @@
+internal import CTables
+
 /// What each character is to the tokens of a text (O-17).
 ///
 /// - Memory: about 500 kB, made when the first text is looked at.
@@ -51,7 +53,9 @@ struct CharacterTable: Sendable {
   // MARK: Reading
 
   private init() {
-    var bytes = Self.bytes[...]
+    // SAFETY: the array is a constant of that many bytes.
+    var bytes = unsafe Array(UnsafeBufferPointer(start: ct_characters, count: ct_characters_count))[
+      ...]
     var all = [UInt32](repeating: 0, count: 0x110000)
     var start: UInt32 = 0
     while !bytes.isEmpty {
@@ -93,32 +97,6 @@ struct CharacterTable: Sendable {
         entries += page
       }
     }
-  }
-
-  /// The bytes that ``data`` is as base64.
-  private static var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    var (bits, count): (UInt32, UInt32) = (0, 0)
-    Self.data.withUTF8Buffer { text in
-      for index in text.indices {
-        let letter = unsafe text[index]
-        let value: UInt8
-        switch letter {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = letter - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = letter - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = letter - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): value = 62
-        case UInt8(ascii: "/"): value = 63
-        default: return
-        }
-        bits = bits << 6 | UInt32(value)
-        count += 6
-        guard count >= 8 else { continue }
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-      }
-    }
-    return bytes
   }
 
   private static func number(_ bytes: inout ArraySlice<UInt8>) -> UInt32 {

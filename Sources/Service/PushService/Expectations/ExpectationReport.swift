@@ -43,7 +43,7 @@ public enum ExpectationReport {
   }
 
   private static func json(_ result: ExpectationResult) -> [UInt8] {
-    var json = JSONObject()
+    var json = JSONWriter.object()
     if case .differs(let explanation) = result.verdict { json.add("answer", explanation.answer) }
     json.add("expected", raw: result.expected.json())
     json.add("file", result.file)

@@ -16,7 +16,7 @@ public struct WorkloadPresence: Hashable, Sendable {
 /// Each user begins one session in each cycle, at an instant by the hour of the user's own day. All
 /// users of a zone are spread over the cycle in an order that changes from cycle to cycle, so
 /// that those who begin within some time are found without looking at the others.
-struct PresenceSessions: TimeChunks, Sendable {
+struct GeneratedSessions: TimeChunks, Sendable {
   struct Session: Sendable {
     let user: UInt32
     let start: Int64
@@ -142,13 +142,13 @@ struct PresenceSessions: TimeChunks, Sendable {
   /// A zone's users in one cycle.
   private struct ZoneCycle {
     let order: Permutation
-    private let sessions: PresenceSessions
+    private let sessions: GeneratedSessions
     private let cycleIndex: UInt64
     private let key: UInt64
     private let people: UInt64
     private let cycle: UInt64
 
-    init(_ sessions: PresenceSessions, _ zone: Int, _ cycleIndex: UInt64, _ people: UInt64) {
+    init(_ sessions: GeneratedSessions, _ zone: Int, _ cycleIndex: UInt64, _ people: UInt64) {
       self.sessions = sessions
       self.cycleIndex = cycleIndex
       self.people = people
@@ -183,7 +183,7 @@ struct PresenceEvent: TimedEvent {
 /// Presence changes in the order of time, a batch at a time, of sessions and of the messages that
 /// are added.
 struct PresenceStream {
-  private let sessions: PresenceSessions
+  private let sessions: GeneratedSessions
   private let threads: Int
   private let time: Range<Int64>
   private var order = EventOrder<PresenceEvent>()
@@ -194,7 +194,7 @@ struct PresenceStream {
   private var visits: VisitMerge?
 
   init(_ workload: Workload, threads: Int) {
-    sessions = PresenceSessions(workload)
+    sessions = GeneratedSessions(workload)
     time = workload.time
     self.threads = threads
     visits = workload.visits.map { VisitMerge(workload, $0) }
@@ -255,7 +255,7 @@ struct PresenceStream {
     }
   }
 
-  private mutating func add(_ found: [PresenceSessions.Session], madeIn chunk: Int) {
+  private mutating func add(_ found: [GeneratedSessions.Session], madeIn chunk: Int) {
     for session in found {
       let start = max(time.lowerBound, session.start)
       order.add(

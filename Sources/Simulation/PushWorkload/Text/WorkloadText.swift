@@ -69,7 +69,7 @@ public struct WorkloadText: Sendable {
     case .users: workload.userCount
     case .members: workload.membershipCount
     case .messages: workload.messageCount
-    case .presence: PresenceSessions(workload).expectedChangeCount
+    case .presence: GeneratedSessions(workload).expectedChangeCount
     case .changes: workload.changeCount
     }
   }

@@ -67,7 +67,7 @@ public struct JSONObject: Sendable {
   private static func parse<Value>(
     _ text: [UInt8], _ read: (JSONValue, JSONParser) throws(FileProblem.Problem) -> Value
   ) throws(FileProblem.Problem) -> Value {
-    guard text.count <= LineReader.maximumLineBytes else { throw .tooLong }
+    guard text.count <= PieceReader.maximumLineBytes else { throw .tooLong }
     let parser = try JSONParser()
     let padded = text + repeatElement(0, count: Int(PF_JSON_PADDING))
     return try unsafe padded.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in

@@ -91,3 +91,112 @@ extension UnsafeRawBufferPointer {
 package func zeroBytes(_ word: UInt64) -> UInt64 {
   (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
 }
+
+/// JSON as it is written, field by field.
+package struct JSONWriter {
+  /// What was written.
+  package private(set) var bytes: [UInt8] = []
+
+  /// Nothing yet.
+  package init() {}
+
+  /// An object without fields, which ``end()`` closes.
+  package static func object() -> JSONWriter {
+    var json = JSONWriter()
+    json.open()
+    return json
+  }
+
+  package mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
+  /// The object, closed.
+  package consuming func end() -> [UInt8] {
+    close()
+    return bytes
+  }
+
+  /// The object, closed, as a line.
+  package consuming func endLine() -> [UInt8] {
+    append("}\n")
+    return bytes
+  }
+
+  package mutating func append(_ text: StaticString) {
+    unsafe bytes.append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  package mutating func append(_ other: [UInt8]) { bytes.append(contentsOf: other) }
+
+  /// Adds the name of a field; its value comes next.
+  package mutating func name(_ name: String) {
+    separate()
+    bytes.appendJSON(name)
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// The same for a name without characters that JSON escapes.
+  package mutating func name(plain name: StaticString) {
+    separate()
+    append("\"")
+    append(name)
+    append("\":")
+  }
+
+  private mutating func separate() {
+    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  /// Adds a text, unless there is none.
+  package mutating func add(_ name: String, _ text: String?) {
+    guard let text else { return }
+    self.name(name)
+    value(text)
+  }
+
+  package mutating func add(_ name: String, raw text: String) {
+    self.name(name)
+    value(raw: text)
+  }
+
+  package mutating func add(_ name: String, raw value: [UInt8]) {
+    self.name(name)
+    append(value)
+  }
+
+  package mutating func add(_ name: String, texts: [String]) {
+    self.name(name)
+    value(texts)
+  }
+
+  /// Adds an array of values as they are written.
+  package mutating func add(_ name: String, list: [[UInt8]]) {
+    self.name(name)
+    value(list) { $0.append($1) }
+  }
+
+  package mutating func value(_ text: String) { bytes.appendJSON(text) }
+
+  package mutating func value(raw text: String) { bytes.append(contentsOf: text.utf8) }
+
+  package mutating func value(_ texts: [String]) { value(texts) { $0.value($1) } }
+
+  /// An array of values, each of which `add` writes.
+  package mutating func value<Value>(_ values: [Value], _ add: (inout JSONWriter, Value) -> Void) {
+    bytes.append(UInt8(ascii: "["))
+    for (index, value) in values.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      add(&self, value)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  package mutating func open(_ name: String) {
+    self.name(name)
+    open()
+  }
+
+  package mutating func open() { bytes.append(UInt8(ascii: "{")) }
+
+  package mutating func close() { bytes.append(UInt8(ascii: "}")) }
+}

@@ -1,6 +1,6 @@
 internal import PushModel
 
-extension MessagePlan {
+extension RenderingPlan {
   /// The title and body of a message, by the rules of the app.
   enum Words {
     case easemob(EasemobWords)
