@@ -279,7 +279,7 @@ if developed.contains("benchmarks") {
   package.targets += [
     // Worlds, contestants, the list of what is measured, and the comparison with the reference.
     .target(
-      name: "BenchSupport", dependencies: engine + ["CDayFloor"],
+      name: "BenchSupport", dependencies: engine + ["CDayFloor", "CPushFiles"],
       path: "Benchmarks/Sources/BenchSupport", swiftSettings: strict),
     // The least that deciding a generated day takes; in C, as it was on the machine of the bounds.
     .target(name: "CDayFloor", path: "Benchmarks/Sources/CDayFloor"),

@@ -9,7 +9,7 @@ extension Work {
   static let parse =
     SettingsForm.all.map(settings) + [
       messages("ndjson-messages") { $0.messagesNDJSON },
-      messages("csv-messages") { $0.messagesCSV },
+      messages("csv-messages") { $0.messagesCSV }, columns,
     ]
 
   private static func settings(_ form: SettingsForm) -> Work {
@@ -38,6 +38,17 @@ extension Work {
         keep(WorldFiles.countMessages(path))
       }
     }
+  }
+
+  private static let columns = Work("parse.arrow-messages", unit: "record") { stages in
+    let files = WorldFiles(records: stages.scale.records)
+    // What columns have of them.
+    let messages = files.messages.map {
+      Message(id: $0.id, conversation: $0.conversation, at: $0.at, sender: $0.sender)
+    }
+    let columns = MessageColumns(messages)
+    require(columns.read(under: .easemob) == messages, "other messages are read from columns")
+    return Prepared(units: messages.count) { keep(columns.read(under: .easemob).count) }
   }
 
   /// Decisions that are there, as text, to nowhere.
@@ -105,6 +116,10 @@ private struct SettingsForm: Sendable {
       SettingsPaths(settings: [$0.app, $0.devicesNDJSON, $0.scatteredNDJSON])
     },
     SettingsForm("csv-users") { SettingsPaths(settings: [$0.app], users: [$0.usersCSV]) },
+    SettingsForm("csv-users-windows") {
+      SettingsPaths(settings: [$0.app], users: [$0.windowsCSV])
+    },
+    SettingsForm("ndjson-users-open") { SettingsPaths(settings: [$0.openNDJSON]) },
     SettingsForm("csv-members") { SettingsPaths(settings: [$0.app], members: [$0.membersCSV]) },
     SettingsForm("csv-members-scattered") {
       SettingsPaths(settings: [$0.app], members: [$0.scatteredCSV])

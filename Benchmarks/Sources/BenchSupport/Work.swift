@@ -80,7 +80,9 @@ extension Work {
     "decide-cold.plain.5", "decide-cold.plain.500",
     "decide-cold.plain.100000", "decide-cold.user.500", "decide-warm.plain.100000",
     "push-list.100000", "updates.user", "updates.member-together", "parse.ndjson-users",
-    "parse.csv-members", "write.ndjson",
+    "parse.ndjson-users-open", "parse.ndjson-members", "parse.csv-users", "parse.csv-users-windows",
+    "parse.csv-members", "parse.ndjson-messages", "parse.csv-messages", "parse.arrow-messages",
+    "write.ndjson",
   ])
 
   /// What is timed against another revision: the kernels, a day's held messages, and whole replays.

@@ -34,6 +34,10 @@ struct WorldFiles: Sendable {
   let membersCSV = path("members.csv")
   let scatteredCSV = path("members-scattered.csv")
   let messagesCSV = path("messages.csv")
+  /// Users of whom no two have the same quiet hours, and those of open rules, who have keywords, levels
+  /// of classes, roles and windows of their own.
+  let windowsCSV = path("users-windows.csv")
+  let openNDJSON = path("users-open.ndjson")
 
   private static func path(_ name: String) -> String { "\(TemporaryFolder.path)/\(name)" }
 
@@ -63,6 +67,7 @@ struct WorldFiles: Sendable {
       return numbered
     }
     writeSettings()
+    writeUsersOfTheirOwn()
     writeMessages()
   }
 
@@ -93,6 +98,46 @@ struct WorldFiles: Sendable {
     write(
       ["conversation,user,level,since"] + rows.map { "\($0),\($1.0),\($1.1 ?? ""),\(since)" },
       to: scatteredCSV)
+  }
+
+  private func writeUsersOfTheirOwn() {
+    let windows = (0..<world.userCount).map { (BenchWorld.userID($0), Self.userOfWindows($0)) }
+    write(
+      ["id,quietStart,quietEnd"]
+        + windows.map { id, user in
+          let window = Self.window(user)
+          return "\(id),\(window?.start ?? ""),\(window?.end ?? "")"
+        }, to: windowsCSV)
+    let lines =
+      [SettingsEncoder.app(AppSettings(rules: .open))]
+      + (0..<world.userCount).map {
+        SettingsEncoder.user(BenchWorld.userID($0), Self.userOfOpenRules($0), .open)
+      }
+    write(lines.map { String(decoding: $0.dropLast(), as: UTF8.self) }, to: openNDJSON)
+  }
+
+  private static func userOfWindows(_ number: Int) -> UserSettings {
+    let (start, span) = (number % 1440, 1 + number / 1440 % 1439)
+    let end = (start + span) % 1440
+    var user = UserSettings()
+    user.quietHours =
+      (try? QuietInterval(
+        startHour: start / 60, startMinute: start % 60, endHour: end / 60, endMinute: end % 60))
+      .map { .interval($0) }
+    return user
+  }
+
+  private static func userOfOpenRules(_ number: Int) -> UserSettings {
+    var user = UserSettings()
+    if number % 3 == 0 { user.level = NotificationLevel([.mentionsMe, .reply, .keyword]) }
+    if number % 2 == 0 { user.keywords = ["release \(number % 700)", "incident"] }
+    if number % 5 == 0 { user.blockedSenders = [BenchWorld.userID(number / 2)] }
+    if number % 4 == 0 {
+      let window = try? QuietWindows.Window(
+        days: 0x1F, start: "\(18 + number % 6):\(number / 6 % 60)", end: "7:30", allow: .direct)
+      user.quietHours = window.flatMap { try? QuietWindows([$0]) }.map { .windows($0) }
+    }
+    return user
   }
 
   private func writeMessages() {
@@ -197,6 +242,16 @@ struct WorldFiles: Sendable {
     ] {
       let message = MessageKind.plain.message(to: world.groups[0], at: BenchWorld.start)
       Referee.check(Self.load(paths), world, group: 0, message)
+    }
+    for (paths, user) in [
+      (SettingsPaths(settings: [app], users: [windowsCSV]), Self.userOfWindows),
+      (SettingsPaths(settings: [openNDJSON]), Self.userOfOpenRules),
+    ] {
+      let read = must { try SettingsLoader.load(paths) }
+      let found = (0..<world.userCount).map { read.user(BenchWorld.userID($0)) }
+      require(
+        found == (0..<world.userCount).map(user),
+        "\(paths.users + paths.settings): other users are read")
     }
   }
 }
