@@ -246,7 +246,7 @@ let package = Package(
     .testTarget(
       name: "PushReportTests",
       dependencies: ["PushModel", "PushReplay", "PushReport", "TestSupport"],
-      swiftSettings: strict),
+      exclude: ["phrases.txt"], swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [

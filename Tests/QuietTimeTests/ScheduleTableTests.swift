@@ -180,32 +180,38 @@ import Testing
     #expect(try table.schedule(next) == zoned("22:00", 39_600, "Europe/Berlin"))
   }
 
-  /// Guesses that are shared by tables, of later and earlier versions, are only guesses.
-  @Test func guessesAreChecked() throws {
-    var schedules: [QuietSettings] = []
+  /// More settings than there is room for at first, each several times and in any order.
+  @Test func settingsAreFoundAgain() throws {
+    var settings: [QuietSettings] = []
     for start in 0..<1440 {
-      for zone in ["Asia/Shanghai", "Europe/Berlin", nil] {
+      // Two hash alike.
+      for zone in ["America/Louisville", "America/Kentucky/Louisville", nil] {
         let interval = try QuietInterval(
           startHour: start / 60, startMinute: start % 60, endHour: 8, endMinute: 0)
-        schedules.append(QuietSettings(quietHours: .interval(interval), timeZone: zone))
+        settings.append(QuietSettings(quietHours: .interval(interval), timeZone: zone))
+        for days: UInt8 in [1, 2, 0x7F] {
+          let window = try QuietWindows.Window(
+            days: days, start: "\(start / 60):\(start % 60)", end: "8:0", allow: .direct)
+          settings.append(
+            QuietSettings(quietHours: .windows(try QuietWindows([window])), timeZone: zone))
+        }
       }
     }
     var table = ScheduleTable(app: AppSettings())
-    let empty = table
-    var recent = RecentSchedules()
+    let list = QuietSettingsList()
+    let expected = settings.indices.map { UInt32($0) }
     for _ in 0..<2 {
-      #expect(
-        try schedules.map { try table.insert($0, &recent) }
-          == (1...UInt32(schedules.count)).map { $0 })
+      #expect(try settings.map { try table.insert($0) } == expected.map { $0 + 1 })
+      #expect(settings.map { list.index(of: $0) } == expected)
     }
-    var other = empty
     #expect(
-      try schedules.reversed().map { try other.insert($0, &recent) }
-        == (1...UInt32(schedules.count)).map { $0 })
+      try settings.reversed().map { try table.insert($0) } == expected.reversed().map { $0 + 1 })
+    #expect(settings.indices.map { list[$0] } == settings)
+    #expect(list.count == settings.count)
     #expect(throws: ZoneDataError.unknownName("Nowhere")) {
-      try table.insert(QuietSettings(timeZone: "Nowhere"), &recent)
+      try table.insert(QuietSettings(timeZone: "Nowhere"))
     }
-    #expect(try table.insert(QuietSettings(), &recent) == 0)
+    #expect(try table.insert(QuietSettings()) == 0)
   }
 }
 

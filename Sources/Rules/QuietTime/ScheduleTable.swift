@@ -1,124 +1,100 @@
 public import PushModel
+internal import PushSupport
+internal import Synchronization
 
-/// The indices of schedules recently inserted into a ``ScheduleTable``: guesses, which it checks.
+/// Distinct quiet settings, each with the index at which it came.
 ///
-/// Not part of the table, so that a version of that is not copied for a guess.
-public struct RecentSchedules: Sendable {
-  /// Two for each set, the one noted last first. There are at least as many as settings, and a
-  /// power of two, or none.
-  private var indices: [UInt32] = []
+/// It hashes only what tells most settings apart: a `Dictionary` takes longer to hash them than all else
+/// takes that is done for a user.
+struct QuietSettingsTable: Sendable {
+  private(set) var settings: [QuietSettings] = []
+  /// Indices plus one where their hashes say, or behind; 0 for none. A power of two, and at least twice
+  /// as many as settings.
+  private var slots = [UInt32](repeating: 0, count: 64)
+  /// Not known to who chooses settings.
+  private let seed = UInt64(truncatingIfNeeded: 0.hashValue)
 
-  /// Empty guesses.
-  public init() {}
-
-  /// The index of settings in a list, if it is among the guesses for them.
-  fileprivate func index<List: QuietSettingsByIndex>(
-    of new: QuietSettings, in settings: List
-  ) -> UInt32? {
-    if indices.isEmpty { return nil }
-    let first = first(of: new)
-    let guess = indices[first]
-    if guess < settings.count, settings.has(new, at: Int(guess)) { return guess }
-    let second = indices[first + 1]
-    return second < settings.count && settings.has(new, at: Int(second)) ? second : nil
+  /// The index of settings; nil if they never came.
+  ///
+  /// - Complexity: O(1).
+  func index(of wanted: QuietSettings) -> UInt32? {
+    let slot = slots[slot(of: wanted)]
+    return slot == 0 ? nil : slot - 1
   }
 
-  /// Makes an index of a list a guess.
+  /// Appends settings that never came.
   ///
   /// - Complexity: O(1) amortized.
-  fileprivate mutating func note<List: QuietSettingsByIndex>(_ index: UInt32, in settings: List) {
-    guard indices.count < settings.count else { return set(index, settings[Int(index)]) }
-    var count = 1 << 10
-    while count < 4 * settings.count { count *= 2 }
-    indices = [UInt32](repeating: 0, count: count)
-    for index in 0..<settings.count { set(UInt32(index), settings[index]) }
-  }
-
-  private mutating func set(_ index: UInt32, _ settings: QuietSettings) {
-    let first = first(of: settings)
-    indices[first + 1] = indices[first]
-    indices[first] = index
-  }
-
-  /// Where the guesses for settings are: mostly elsewhere for other settings.
-  private func first(of settings: QuietSettings) -> Int {
-    var number =
-      switch settings.quietHours {
-      case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
-      case .span(let span): Int(span.startSecond) &* 1440 &+ Int(span.spanMinutes)
-      case .windows(let windows): windows.windows.count
-      case nil: 0
+  mutating func append(_ new: QuietSettings) -> UInt32 {
+    settings.append(new)
+    if 2 * settings.count > slots.count {
+      slots = [UInt32](repeating: 0, count: 4 * slots.count)
+      for (index, settings) in settings.enumerated() {
+        slots[slot(of: settings)] = UInt32(index) + 1
       }
-    if let zone = settings.timeZone {
-      // Zones of one continent differ behind their first letters.
-      for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
+    } else {
+      slots[slot(of: new)] = UInt32(settings.count)
     }
-    return ((number &* 0x9E37_79B9) >> 16 & (indices.count / 2 - 1)) * 2
+    return UInt32(settings.count - 1)
+  }
+
+  /// The slot of settings, or the free one where they would be.
+  private func slot(of wanted: QuietSettings) -> Int {
+    let mask = slots.count - 1
+    var slot = Int(truncatingIfNeeded: hash(wanted)) & mask
+    while slots[slot] != 0, settings.span[Int(slots[slot]) - 1] != wanted {
+      slot = (slot + 1) & mask
+    }
+    return slot
+  }
+
+  private func hash(_ settings: QuietSettings) -> UInt64 {
+    var hash = seed
+    func add(_ word: UInt64) {
+      hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+      hash ^= hash >> 32
+    }
+    func add(_ one: Int32, _ other: Int32) {
+      add(UInt64(UInt32(bitPattern: one)) << 32 | UInt64(UInt32(bitPattern: other)))
+    }
+    // Zones of one continent differ behind their first letters.
+    func add(_ zone: String?) {
+      if let zone { add(zone.utf8.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }) }
+    }
+    switch settings.quietHours {
+    case .interval(let interval): add(interval.startMinute, interval.endMinute)
+    case .span(let span):
+      add(span.startSecond, span.spanMinutes)
+      add(span.timeZone)
+      add(UInt64(span.level.vendorCode))
+    case .windows(let windows):
+      for window in windows.windows {
+        add(window.startMinute, window.endMinute)
+        add(UInt64(window.days) << 16 | UInt64(window.allow.rawValue))
+      }
+    case nil: break
+    }
+    add(settings.timeZone)
+    return hash
   }
 }
 
-private protocol QuietSettingsByIndex {
-  var count: Int { get }
-  subscript(index: Int) -> QuietSettings { get }
-  /// Whether the settings of an index equal others. Nothing is copied.
-  func has(_ settings: QuietSettings, at index: Int) -> Bool
-}
-
-extension [QuietSettings]: QuietSettingsByIndex {
-  fileprivate func has(_ settings: QuietSettings, at index: Int) -> Bool {
-    self.span[index] == settings
-  }
-}
-
-/// Quiet settings of many users, most of them once: settings that were seen last are found again,
-/// others are listed again.
-package struct QuietSettingsList: Sendable {
-  /// Settings in the order in which they were listed. In pages, so that a list that goes on beside
-  /// a copy of its settings copies the last page only.
-  package struct Listed: Sendable, QuietSettingsByIndex {
-    private final class Identity: Sendable {}
-
-    /// nil until something is listed.
-    private var identity: Identity?
-    private var pages: [[QuietSettings]] = []
-    /// How many there are.
-    package private(set) var count = 0
-    private static var pageSize: Int { 1024 }
-
-    /// The settings of an index.
-    package subscript(index: Int) -> QuietSettings {
-      pages[index / Self.pageSize][index % Self.pageSize]
-    }
-
-    fileprivate func has(_ settings: QuietSettings, at index: Int) -> Bool {
-      pages[index / Self.pageSize].has(settings, at: index % Self.pageSize)
-    }
-
-    /// Whether these are settings of the same list, one perhaps at an earlier time.
-    package func isSameList(as other: Listed) -> Bool { identity === other.identity }
-
-    fileprivate mutating func append(_ settings: QuietSettings) {
-      if identity == nil { identity = Identity() }
-      if count % Self.pageSize == 0 { pages.append([]) }
-      pages[count / Self.pageSize].append(settings)
-      count += 1
-    }
-  }
-
-  /// The settings.
-  package private(set) var settings = Listed()
-  private var recent = RecentSchedules()
+/// Quiet settings of the users that one thread reads, by an index for each. Others may look them up.
+package final class QuietSettingsList: Sendable {
+  private let table = Lock(QuietSettingsTable())
 
   /// An empty list.
   package init() {}
 
-  /// The index of settings, which are listed now if they are not found.
-  package mutating func index(of new: QuietSettings) -> UInt32 {
-    if let index = recent.index(of: new, in: settings) { return index }
-    let index = UInt32(settings.count)
-    settings.append(new)
-    recent.note(index, in: settings)
-    return index
+  /// How many there are.
+  package var count: Int { table.withLock { $0.settings.count } }
+
+  /// The settings of an index.
+  package subscript(index: Int) -> QuietSettings { table.withLock { $0.settings[index] } }
+
+  /// The index of settings, which are listed now if they were not.
+  package func index(of settings: QuietSettings) -> UInt32 {
+    table.withLock { $0.index(of: settings) ?? $0.append(settings) }
   }
 }
 
@@ -131,9 +107,8 @@ public struct ScheduleTable: Sendable {
   public private(set) var app: AppSettings
   /// What is done with settings whose zone the system does not have.
   public let unknownZones: UnknownZones
-  private var settings: [QuietSettings] = [QuietSettings()]
+  private var table = QuietSettingsTable()
   private var schedules: [QuietSchedule?] = [nil]
-  private var indices: [QuietSettings: UInt32] = [QuietSettings(): 0]
   private var zones: [String: ZoneTable] = [:]
   /// The zones that the system does not have, by the indices of settings that need them.
   private var missing: [UInt32: String] = [:]
@@ -142,13 +117,14 @@ public struct ScheduleTable: Sendable {
   public init(app: AppSettings, unknownZones: UnknownZones = .fail) {
     self.app = app
     self.unknownZones = unknownZones
+    _ = table.append(QuietSettings())
   }
 
   /// How many distinct settings there are, the empty ones included.
-  public var count: Int { settings.count }
+  public var count: Int { schedules.count }
 
   /// The settings of an index. The first are empty.
-  public subscript(index: UInt32) -> QuietSettings { settings[Int(index)] }
+  public subscript(index: UInt32) -> QuietSettings { table.settings[Int(index)] }
 
   /// Whether there are settings whose zone the system does not have.
   public var hasUnknownZones: Bool { !missing.isEmpty }
@@ -165,7 +141,7 @@ public struct ScheduleTable: Sendable {
   public func schedule(_ index: UInt32) -> QuietSchedule? { schedules[Int(index)] }
 
   /// Whether the quiet hours of an index are the app's, as the settings have none (O-11).
-  public func areApps(_ index: UInt32) -> Bool { settings[Int(index)].quietHours == nil }
+  public func areApps(_ index: UInt32) -> Bool { self[index].quietHours == nil }
 
   /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when
   /// it is not quiet.
@@ -186,24 +162,10 @@ public struct ScheduleTable: Sendable {
   ///   only where ``unknownZones`` says so; they then get no index.
   /// - Complexity: O(1), but for the first settings of a zone, about 40 µs.
   public mutating func insert(_ new: QuietSettings) throws(ZoneDataError) -> UInt32 {
-    if let index = indices[new] { return index }
-    let index = UInt32(settings.count)
-    let schedule = try schedule(of: new, index)
-    settings.append(new)
+    if let index = table.index(of: new) { return index }
+    let schedule = try schedule(of: new, UInt32(count))
     schedules.append(schedule)
-    indices[new] = index
-    return index
-  }
-
-  /// The same, where many settings are inserted: those seen last are found without hashing them,
-  /// which takes longer than all else that is done for a user.
-  public mutating func insert(
-    _ new: QuietSettings, _ recent: inout RecentSchedules
-  ) throws(ZoneDataError) -> UInt32 {
-    if let index = recent.index(of: new, in: settings) { return index }
-    let index = try insert(new)
-    recent.note(index, in: settings)
-    return index
+    return table.append(new)
   }
 
   /// Reads all settings under other settings of the app.
@@ -215,7 +177,7 @@ public struct ScheduleTable: Sendable {
     changed.app = app
     changed.missing = [:]
     _ = try changed.knownZone(app.timeZone)
-    for (index, settings) in settings.enumerated() {
+    for (index, settings) in table.settings.enumerated() {
       changed.schedules[index] = try changed.schedule(of: settings, UInt32(index))
     }
     self = changed

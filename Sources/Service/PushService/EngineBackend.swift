@@ -50,7 +50,7 @@ public final class EngineBackend: SettingsBackend {
       }
       try engine.update { update throws(FanoutError) in
         if batch.replacesApp { try update.setApp(batch.settings.app) }
-        try update.add(batch.settings)
+        try update.addRecords(of: batch.settings)
         for member in removed { try update.removeMember(member.user, of: member.conversation) }
       }
       if let content = batch.content { directory.replace(by: content, for: batch.settings) }

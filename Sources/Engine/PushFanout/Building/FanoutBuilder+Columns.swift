@@ -213,13 +213,13 @@ extension TableWriter {
 
 /// Known schedules of listed quiet settings, looked up once per list.
 struct ListedSchedules: Sendable {
-  private var lists: [(settings: QuietSettingsList.Listed, schedules: [UInt32])] = []
+  private var lists: [(settings: QuietSettingsList, schedules: [UInt32])] = []
   private var selected = 0
   /// Forgotten lists are looked up again.
   private static var limit: Int { 256 }
 
-  fileprivate mutating func select(_ settings: QuietSettingsList.Listed) {
-    if let known = lists.firstIndex(where: { $0.settings.isSameList(as: settings) }) {
+  fileprivate mutating func select(_ settings: QuietSettingsList) {
+    if let known = lists.firstIndex(where: { $0.settings === settings }) {
       selected = known
     } else {
       if lists.count == Self.limit { lists.removeFirst() }

@@ -9,7 +9,7 @@ public import QuietTime
 /// - Memory: while building, 8 to 16 bytes per run of consecutive memberships of one conversation
 ///   beside the packed tables; where a conversation has several runs, 5 bytes per membership and 12
 ///   per mute or start of membership besides.
-@safe public struct FanoutBuilder: ~Copyable {
+@safe public struct FanoutBuilder: FanoutWriting, ~Copyable {
   let writer: TableWriter
   /// Those whose ids were given as numbers.
   let userNumbers = NumberIndex()
@@ -51,28 +51,8 @@ public import QuietTime
 
   /// Adds all records of settings.
   public mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
-    addWaitingIDs()
     try setApp(settings.app)
-    for number in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(number)
-      let id = settings.id(of: index)
-      if settings.isDeclared(index) {
-        try setUser(id, settings.user(index))
-      } else {
-        _ = try writer.intern(user: id)
-      }
-    }
-    for id in settings.conversationIDs {
-      let index = try writer.intern(conversation: id)
-      if let conversation = settings.conversation(id) {
-        try set(index, conversation)
-      }
-      for user in settings.members(of: id) {
-        if let member = settings.member(user, of: id) {
-          try add(index, user.rawValue, member)
-        }
-      }
-    }
+    try addRecords(of: settings)
   }
 
   /// The app's settings so far.
@@ -130,16 +110,6 @@ public import QuietTime
     }
     let user = try writer.intern(user: user)
     try add(index, user, member)
-  }
-
-  package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
-    switch record {
-    case .app(let app): try setApp(app)
-    case .user(let id, let user): try setUser(id, user)
-    case .conversation(let id, let conversation): try setConversation(id, conversation)
-    case .member(let user, let conversation, let member, _):
-      try setMember(user, of: conversation, member)
-    }
   }
 
   /// Changes a user's settings, empty at first.
@@ -229,11 +199,13 @@ public import QuietTime
 extension FanoutBuilder {
   package var userCount: Int { writer.tables.userCount }
 
+  @discardableResult
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     addWaitingIDs()
     return UserIndex(try writer.intern(user: id))
   }
 
+  @discardableResult
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     addWaitingIDs()
     return try writer.intern(conversation: id)
@@ -284,7 +256,6 @@ extension FanoutBuilder {
     swap(&overrides, &self.overrides)
     writer.storeOverrides(consume overrides, threads: threads)
     policies = [:]
-    writer.recentSchedules = RecentSchedules()
     listedSchedules = ListedSchedules()
   }
 

@@ -12,24 +12,12 @@ package struct UserRecords: Sendable {
   private(set) var packed: [PackedUser] = []
   /// By user, the index in ``quiet``.
   private(set) var quietIndices: [UInt32] = []
-  private(set) var quiet: QuietSettingsList.Listed
-  private var list: QuietSettingsList
+  let quiet: QuietSettingsList
   /// Rows with an app duration, ascending, and its end in milliseconds.
   private var mutes: [(row: Int, until: Int64)] = []
 
-  /// - Parameter list: that of the thread, to be taken back with ``takeList()``.
-  package init(_ list: consuming QuietSettingsList = QuietSettingsList()) {
-    quiet = list.settings
-    self.list = list
-  }
-
-  /// Takes the list; no user can be added afterwards.
-  package mutating func takeList() -> QuietSettingsList {
-    quiet = list.settings
-    var taken = QuietSettingsList()
-    swap(&taken, &list)
-    return taken
-  }
+  /// - Parameter quiet: the list of the thread.
+  package init(_ quiet: QuietSettingsList = QuietSettingsList()) { self.quiet = quiet }
 
   package var count: Int { ids.count }
 
@@ -67,7 +55,7 @@ package struct UserRecords: Sendable {
 
   private mutating func append(settings user: UserSettings, _ row: Int) -> Shared? {
     let packed = PackedUser(user)
-    let shared = Shared(packed: packed, quiet: list.index(of: QuietSettings(user)))
+    let shared = Shared(packed: packed, quiet: quiet.index(of: QuietSettings(user)))
     append(shared)
     guard packed.hasMute else { return shared }
     mutes.append((row: row, until: user.mutedUntil.milliseconds))

@@ -4,7 +4,7 @@ public import PushModel
 ///
 /// Passed to the closure of ``Fanout/update(_:)``. The `set` methods replace whole records, as in
 /// files; the `update` methods change existing records.
-@safe public struct FanoutUpdate: ~Copyable {
+@safe public struct FanoutUpdate: FanoutWriting, ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
   /// Users whose devices say something else, though they are listed as before: no stored key changes.
@@ -122,13 +122,14 @@ public import PushModel
 
   /// Adds a user id without settings, if it is new.
   @discardableResult
-  package mutating func name(user id: Identifier) throws(FanoutError) -> UserIndex {
+  package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     UserIndex(try writer.intern(user: id))
   }
 
   /// Adds a conversation id as a group without members, if it is new.
-  package mutating func name(conversation id: Identifier) throws(FanoutError) {
-    _ = try writer.intern(conversation: id)
+  @discardableResult
+  package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
+    try writer.intern(conversation: id)
   }
 
   private func find(

@@ -1,4 +1,4 @@
-internal import PushModel
+package import PushModel
 internal import QuietTime
 
 /// Changes tables and log, for the one writer.
@@ -6,7 +6,6 @@ internal import QuietTime
   @safe @exclusivity(unchecked) private(set) var tables: Tables
   var log = SettingsLog()
   let store: PageStore
-  @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
   /// Whether rules changed, so that all keys must be recomputed.
   var needsKeys = false
   /// Whether the app's settings may follow.
@@ -94,7 +93,7 @@ internal import QuietTime
   func schedule(_ settings: QuietSettings) throws(FanoutError) -> UInt32 {
     let index: UInt32
     do throws(ZoneDataError) {
-      index = try tables.scheduleTable.insert(settings, &recentSchedules)
+      index = try tables.scheduleTable.insert(settings)
     } catch {
       throw FanoutError(error)
     }
@@ -289,5 +288,66 @@ internal import QuietTime
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
     return true
+  }
+}
+
+/// What takes records of settings: an engine that is built, or one that is changed.
+package protocol FanoutWriting: ~Copyable {
+  /// Replaces the app's settings.
+  mutating func setApp(_ app: AppSettings) throws(FanoutError)
+  /// Replaces all settings of a user.
+  mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError)
+  /// Replaces all settings of a conversation; its members are kept.
+  mutating func setConversation(
+    _ id: Identifier, _ settings: ConversationSettings) throws(FanoutError)
+  /// Replaces a user's whole membership in a conversation.
+  mutating func setMember(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
+  ) throws(FanoutError)
+  /// Adds a user id without settings, if it is new.
+  @discardableResult
+  mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex
+  /// Adds a conversation id as a group without members, if it is new.
+  @discardableResult
+  mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32
+}
+
+extension FanoutWriting where Self: ~Copyable {
+  /// Replaces the record of the same key.
+  package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
+    switch record {
+    case .app(let app): try setApp(app)
+    case .user(let id, let user): try setUser(id, user)
+    case .conversation(let id, let conversation): try setConversation(id, conversation)
+    case .member(let user, let conversation, let member, _):
+      try setMember(user, of: conversation, member)
+    }
+  }
+
+  /// Replaces every record in `settings`, users in their order; the app's settings are kept.
+  ///
+  /// - Complexity: O(records).
+  package mutating func addRecords(of settings: FanoutSettings) throws(FanoutError) {
+    for number in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(number)
+      let id = settings.id(of: index)
+      if settings.isDeclared(index) {
+        try setUser(id, settings.user(index))
+      } else {
+        try intern(user: id)
+      }
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id), let record = settings.conversation(id) {
+        try setConversation(id, record)
+      } else {
+        try intern(conversation: id)
+      }
+      for user in settings.members(of: id) {
+        if let member = settings.member(user, of: id) {
+          try setMember(settings.id(of: user), of: id, member)
+        }
+      }
+    }
   }
 }

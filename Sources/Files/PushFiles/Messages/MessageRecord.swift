@@ -1,5 +1,6 @@
 internal import CPushFiles
-package import PushModel
+public import PushContent
+public import PushModel
 internal import PushSupport
 
 /// messages.ndjson
@@ -268,6 +269,29 @@ enum MessageColumns {
     if let backlog = try row.flag(14, "backlog") {
       uses.note(.backlog, "\"backlog\"")
       message.backlog = backlog
+    }
+  }
+}
+
+extension JSONObject {
+  /// Reads a JSON object that has a message among its fields.
+  ///
+  /// - Returns: the fields, the message among them, and the message, with what it says of its own
+  ///   push; nil if no object is there.
+  /// - Throws: as ``init(_:)``, and what is wrong with the message.
+  public static func read(
+    _ text: [UInt8], messageIn name: String, rules: RuleSet
+  ) throws(FileProblem.Problem) -> (
+    object: JSONObject, message: (message: Message, content: MessageContent)?
+  ) {
+    try parse(text) { (value, parser) throws(FileProblem.Problem) in
+      let object = JSONObject(value)
+      guard let line = value.fields.first(where: { $0.key.text == name })?.value,
+        line.kind == PF_JSON_OBJECT
+      else { return (object, nil) }
+      var isReply = false
+      let message = try MessageFields.read(line, under: rules, isReply: &isReply)
+      return (object, (message, try ContentFields.read(line, in: parser)))
     }
   }
 }

@@ -1,5 +1,4 @@
 internal import CPushFiles
-public import PushContent
 public import PushModel
 
 /// The fields of a JSON object, asked for by name; null is absent.
@@ -43,28 +42,8 @@ public struct JSONObject: Sendable {
     for (key, value) in value.fields { fields[Identifier(key.text)] = Field(value) }
   }
 
-  /// Reads a JSON object that has a message among its fields.
-  ///
-  /// - Returns: the fields, the message among them, and the message, with what it says of its own
-  ///   push; nil if no object is there.
-  /// - Throws: as ``init(_:)``, and what is wrong with the message.
-  public static func read(
-    _ text: [UInt8], messageIn name: String, rules: RuleSet
-  ) throws(FileProblem.Problem) -> (
-    object: JSONObject, message: (message: Message, content: MessageContent)?
-  ) {
-    try parse(text) { (value, parser) throws(FileProblem.Problem) in
-      let object = JSONObject(value)
-      guard let line = value.fields.first(where: { $0.key.text == name })?.value,
-        line.kind == PF_JSON_OBJECT
-      else { return (object, nil) }
-      var isReply = false
-      let message = try MessageFields.read(line, under: rules, isReply: &isReply)
-      return (object, (message, try ContentFields.read(line, in: parser)))
-    }
-  }
-
-  private static func parse<Value>(
+  /// What `read` gives of a JSON object over any number of lines.
+  static func parse<Value>(
     _ text: [UInt8], _ read: (JSONValue, JSONParser) throws(FileProblem.Problem) -> Value
   ) throws(FileProblem.Problem) -> Value {
     guard text.count <= PieceReader.maximumLineBytes else { throw .tooLong }

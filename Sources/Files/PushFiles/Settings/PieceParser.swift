@@ -58,34 +58,31 @@ struct PieceParser {
   /// What those rows were read with.
   private var recentColumns: CSVColumns?
   private var recentRules: RuleSet?
-  /// Settings that are listed again, because guesses failed, must not add up without bound.
+  /// Settings of many users must not add up without bound.
   private static let listLimit = 1 << 17
 
   init(_ unknownZones: UnknownZones) { records = RecordParser(unknownZones) }
 
   mutating func parse(_ job: Job) -> RecordBatch {
-    if quiet.settings.count >= Self.listLimit {
+    if quiet.count >= Self.listLimit {
       quiet = QuietSettingsList()
       recentUsers.removeAll()
     }
-    // The batch has the list until it is finished: with a copy of it, it would copy all of it.
-    var list = QuietSettingsList()
-    swap(&list, &quiet)
     var batch: RecordBatch
     switch job.source {
     case .text(let piece, let format):
-      batch = unsafe RecordBatch(byteCount: piece.text.count, list)
+      batch = unsafe RecordBatch(byteCount: piece.text.count, quiet)
       switch format {
       case .settings: parseLines(piece, job, into: &batch)
       case .users(let columns), .members(let columns):
         parseRows(piece, format, columns, job, into: &batch)
       }
     case .rows(let piece):
-      batch = RecordBatch(byteCount: 0, list)
+      batch = RecordBatch(byteCount: 0, quiet)
       rows.add(piece, job, &records, to: &batch)
       batch.lineCount = piece.range.count
     }
-    quiet = batch.finish(job.lookup)
+    batch.finish(job.lookup)
     return batch
   }
 

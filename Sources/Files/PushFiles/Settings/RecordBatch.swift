@@ -36,7 +36,7 @@ struct RecordBatch: Sendable {
   private var noted = VendorFieldUse()
 
   /// - Parameter quiet: the list of the thread that parses.
-  init(byteCount: Int, _ quiet: consuming QuietSettingsList) {
+  init(byteCount: Int, _ quiet: QuietSettingsList) {
     self.byteCount = byteCount
     users = UserRecords(quiet)
   }
@@ -128,16 +128,12 @@ struct RecordBatch: Sendable {
   }
 
   /// Ends the batch, and looks its ids up.
-  ///
-  /// - Returns: the list of the thread that parses, for its next batch.
-  @discardableResult
-  mutating func finish(_ lookup: SettingsIDLookup?) -> QuietSettingsList {
+  mutating func finish(_ lookup: SettingsIDLookup?) {
     finishRows()
     columns.forgetText()
     users.forgetText()
     lookup?.resolve(&columns)
     lookup?.resolve(&users)
-    return users.takeList()
   }
 
   /// Begins a row of users, or one of members.

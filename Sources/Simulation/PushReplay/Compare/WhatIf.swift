@@ -117,7 +117,7 @@ public struct WhatIf: Sendable {
         if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
         try fanout.update { (update) throws(FanoutError) in
           if saysApp { try update.setApp(settings.app) }
-          try update.add(settings)
+          try update.addRecords(of: settings)
         }
       case .app(let field, let value):
         var app = fanout.app

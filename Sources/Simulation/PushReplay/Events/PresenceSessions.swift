@@ -46,7 +46,7 @@ struct PresenceSessions {
     if users.isEmpty { fanout.indexMemberships() }
     let index =
       if let known = known ?? fanout.index(of: change.user) { known } else {
-        try fanout.change { (update) throws(FanoutError) in try update.name(user: change.user) }
+        try fanout.change { (update) throws(FanoutError) in try update.intern(user: change.user) }
       }
     let row = Int(index.rawValue)
     if row >= users.count {

@@ -202,9 +202,9 @@ extension SettingsQueries {
       arguments: [sequence])
     try fanout.update { update in
       // First of all the new ids, in the order of their numbers.
-      try forEachID("users", behind: fanout.userCount) { try update.name(user: $0) }
+      try forEachID("users", behind: fanout.userCount) { try update.intern(user: $0) }
       try forEachID("conversations", behind: fanout.conversationCount) {
-        try update.name(conversation: $0)
+        try update.intern(conversation: $0)
       }
       // What was removed first: what came again later has entries of its own.
       try followRemovals(&update, after: sequence)

@@ -171,7 +171,7 @@ final class Committer: Sendable {
           try update.renameConversation(id, to: anonymous)
         case .imported(let imported):
           if imported.replacesApp { try update.setApp(imported.settings.app) }
-          try update.add(imported.settings)
+          try update.addRecords(of: imported.settings)
         case .display, .template: break
         }
       }
