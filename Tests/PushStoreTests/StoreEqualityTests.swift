@@ -1,4 +1,5 @@
 import Foundation
+import PushContent
 import PushFanout
 import PushFiles
 import PushReference
@@ -85,6 +86,80 @@ import TestSupport
       #expect(firstDifference(self.rows(again.fanout, world), rows) == nil)
       try again.close()
     }
+  }
+
+  /// A store that is made equal to another world decides as that one, and its feed says what changed;
+  /// made equal once more, nothing changes.
+  @Test(arguments: worlds)
+  func aReplacedStoreIsTheOther(rules: RuleSet, seed: UInt64) throws {
+    try ScratchFolder.with { folder in
+      let (path, other) = (folder.appending(path: "a").path, folder.appending(path: "b").path)
+      let before = RandomWorld(rules, seed: seed).settings()
+      let world = RandomWorld(rules, seed: seed + 100)
+      let settings = world.settings()
+      let content = Self.content(settings.id(of: UserIndex(0)), rules)
+      try StoreImport(path).run(before, at: .zero, replacingApp: true)
+      try StoreImport(other).run(settings, content: content, at: .zero, replacingApp: true)
+
+      let store = try SettingsStore(path, .write, threads: 1)
+      for round in 0..<2 {
+        try store.write(at: .zero) {
+          try $0.replace(with: settings, content: content, replacingApp: true)
+        }
+        var reference = ReferenceEvaluator(settings)
+        let expected = world.messages.map { message in
+          reference.rows(message).map { "\(settings.id(of: UserIndex($0.user))) \($0.code)" }
+            .sorted()
+        }
+        let found = world.messages.map { message in
+          store.fanout.decide(message).rows.map {
+            "\(store.fanout.id(of: UserIndex($0.user))) \($0.code)"
+          }.sorted()
+        }
+        #expect(found == expected)
+        #expect(try store.reader.check() == [])
+        let lines = try [path, other].map { path in
+          try export(StoreReader(path), folder.appending(path: "\(round)")).split(separator: 10)
+            .map { String(decoding: $0, as: UTF8.self) }.sorted()
+        }
+        #expect(lines[0] == lines[1])
+      }
+      let entries = try store.changes()
+      // Of what is equal there is none.
+      let idle = entries.filter { entry in
+        switch (entry.change, entry.user, entry.conversation) {
+        case (.user, let user?, _):
+          before.index(of: user) != nil
+            && before.user(user) == settings.user(user) && content.user(user) == RecipientDisplay()
+        case (.conversation, _, let id?): before.conversation(id) == settings.conversation(id)
+        case (.member, let user?, let id?):
+          member(user, id, before) == member(user, id, settings)
+        case (.userRemoved, let user?, _): settings.index(of: user) != nil
+        case (.memberRemoved, let user?, let id?): member(user, id, settings) != nil
+        case (.conversationRemoved, _, let id?): settings.conversationIDs.contains(id)
+        default: entry.sequence != 1 && entry.change != .app
+        }
+      }
+      #expect(
+        idle.map { "\($0.change) \($0.user?.text ?? "") \($0.conversation?.text ?? "")" } == [])
+      #expect(entries.count > 10)
+      try store.close()
+    }
+  }
+
+  /// Under the rules that have displays, somebody's name.
+  private static func content(_ user: Identifier, _ rules: RuleSet) -> ContentDirectory {
+    var content = ContentDirectory()
+    var display = RecipientDisplay()
+    display.name = "Ann"
+    if rules == .easemob { content.setUser(user, display) }
+    return content
+  }
+
+  private func member(
+    _ user: Identifier, _ conversation: Identifier, _ settings: FanoutSettings
+  ) -> MemberSettings? {
+    settings.index(of: user).flatMap { settings.member($0, of: conversation) }
   }
 
   private func rows(_ fanout: Fanout, _ world: RandomWorld) -> [[Row]] {

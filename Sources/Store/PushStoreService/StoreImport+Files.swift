@@ -39,21 +39,24 @@ extension StoreImport {
   /// - Parameters:
   ///   - paths: the files, read as one, by the store's rules if they do not say any.
   ///   - now: when the import is made.
+  ///   - replacing: whether what the files do not have is removed. What a row cannot say is unset
+  ///     then, as where the files are read without a store.
   ///   - progress: called with each step.
   /// - Throws: `FileProblem` for the first line that is not understood, or `StoreError`; then
   ///   nothing was imported.
   /// - Complexity: O(bytes).
   public func run(
-    _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void = { _ in }
+    _ paths: SettingsPaths, at now: Instant, replacing: Bool = false,
+    progress: @escaping (FileStep) -> Void = { _ in }
   ) throws -> FileResult {
     if isNew { return try make(paths, at: now, progress: progress) }
     var settings = FanoutSettings(app: try app() ?? AppSettings())
-    let options = LoadOptions(readsContent: true, marksRows: true) { progress(.reading($0)) }
+    let options = LoadOptions(readsContent: true, marksRows: !replacing) { progress(.reading($0)) }
     let files = try SettingsLoader.load(paths, into: &settings, options)
     progress(.read)
     let problem = try runWithSnapshot(
       settings, content: files.content, partial: files.rows, at: now,
-      replacingApp: files.saysApp,
+      replacingApp: files.saysApp, replacing: replacing,
       unknownZones: paths.unknownZones,
       progress: { progress(.importing($0)) }, imported: { progress(.imported) })
     return FileResult(

@@ -50,9 +50,15 @@ struct StoreImportCommand: ParsableCommand {
         push-fanout store import --store shared.store --settings world.ndjson \\
           --mode 640
 
+        push-fanout store import --store settings.store --settings tonight.ndjson --replace
+
       A record of a settings.ndjson replaces the whole record of the same key. A row of users.csv \
       or members.csv changes what its file has columns of: an absent column changes nothing, an \
       empty cell removes the setting.
+
+      With --replace the store's settings become those of the files: what they do not have is \
+      removed, users, conversations and memberships among them, and what a row cannot say is unset. \
+      Templates stay. The change feed gets an entry for each thing that changed.
 
       Afterwards it writes the snapshot, by which the next command opens the store at once.
 
@@ -64,6 +70,9 @@ struct StoreImportCommand: ParsableCommand {
   @OptionGroup var zones: UnknownZoneOption
   @OptionGroup var waiting: WaitOption
   @OptionGroup var access: ModeOption
+
+  @Flag(help: "Remove what the files do not have, and leave what is equal.")
+  var replace = false
 
   func validate() throws {
     if world.paths.settings.isEmpty, world.paths.users.isEmpty, world.paths.members.isEmpty {
@@ -88,7 +97,7 @@ struct StoreImportCommand: ParsableCommand {
     defer { writing.finish() }
     var paths = world.paths
     paths.unknownZones = zones.ofFiles
-    let done = try storeImport.run(paths, at: now) { step in
+    let done = try storeImport.run(paths, at: now, replacing: replace) { step in
       switch step {
       case .reading(let share): reading.update(share)
       case .read:

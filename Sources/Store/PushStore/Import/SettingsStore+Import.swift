@@ -61,6 +61,62 @@ extension StoreWrite {
     }
   }
 
+  /// Makes the settings equal to others: what differs is replaced whole, what they do not have is
+  /// removed, and what is equal stays as it is. Templates stay.
+  ///
+  /// The change feed gets an entry for each thing that changed, as for single writes.
+  ///
+  /// - Parameters: as for ``add(_:content:partial:replacingApp:listing:progress:)``.
+  /// - Throws: as that does.
+  /// - Complexity: O(records), of the store and of the settings, which are both in memory.
+  public mutating func replace(
+    with settings: FanoutSettings, content: ContentDirectory, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    let stored = try queries.settings()
+    guard stored.app.rules == settings.app.rules else {
+      return try add(settings, content: content, replacingApp: replacingApp, progress: progress)
+    }
+    let words = try queries.contentDirectory()
+    try removeMissing(stored, settings)
+    let changed = settings.differences(
+      from: stored,
+      user: { content.user($0) != words.user($0) },
+      conversation: { content.name(of: $0) != words.name(of: $0) },
+      member: { content.nickname(of: $0, in: $1) != words.nickname(of: $0, in: $1) })
+    try add(
+      changed, content: content, replacingApp: replacingApp && stored.app != settings.app,
+      listing: true, progress: progress)
+  }
+
+  /// Removes what is stored and not among other settings. Memberships of what is removed have no
+  /// entries of their own.
+  private mutating func removeMissing(
+    _ stored: FanoutSettings, _ settings: FanoutSettings
+  ) throws {
+    var wanted = Set(settings.conversationIDs)
+    for id in settings.conversationIDs {
+      if let parent = settings.conversation(id)?.parent { wanted.insert(parent) }
+    }
+    for number in 0..<UInt32(stored.userCount) {
+      let id = stored.id(of: UserIndex(number))
+      if settings.index(of: id) == nil { try removeUser(id) }
+    }
+    for id in stored.conversationIDs where !wanted.contains(id) {
+      // It went with its parent, if that came first.
+      if try queries.number(known: id, .conversations) != nil { try removeConversation(id) }
+    }
+    for id in stored.conversationIDs where wanted.contains(id) {
+      for index in stored.members(of: id) {
+        let user = stored.id(of: index)
+        guard let wanted = settings.index(of: user), settings.member(wanted, of: id) == nil,
+          let member = stored.member(index, of: id)
+        else { continue }
+        try remove(user, of: id, member, stored.app.rules)
+      }
+    }
+  }
+
   /// Adds all records to a store that is being made; the rules between them were checked before.
   ///
   /// - Parameters: as for ``add(_:content:partial:replacingApp:listing:progress:)``. Without other
@@ -113,6 +169,45 @@ extension StoreWrite {
         for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
       }
     }
+  }
+}
+
+extension FanoutSettings {
+  /// The records that others do not have or have otherwise, and empty ones where these only name what
+  /// others set.
+  ///
+  /// - Parameters:
+  ///   - user: whether a user's record differs in what is not here.
+  ///   - conversation: the same of a conversation's.
+  ///   - member: the same of a membership.
+  fileprivate func differences(
+    from others: FanoutSettings, user: (Identifier) -> Bool, conversation: (Identifier) -> Bool,
+    member: (Identifier, Identifier) -> Bool
+  ) -> FanoutSettings {
+    var changed = FanoutSettings(app: app)
+    for number in 0..<UInt32(userCount) {
+      let id = id(of: UserIndex(number))
+      let isNew = isDeclared(UserIndex(number)) && others.index(of: id) == nil
+      let own = self.user(id)
+      if isNew || own != others.user(id) || user(id) { changed.setUser(id, own) }
+    }
+    for id in conversationIDs {
+      let own = self.conversation(id) ?? ConversationSettings()
+      let other = others.conversation(id)
+      let isNew = isDeclared(id) && other == nil
+      if isNew || own != other ?? ConversationSettings() || conversation(id) {
+        changed.setConversation(id, own)
+      }
+      for index in members(of: id) {
+        let user = self.id(of: index)
+        guard let own = self.member(index, of: id) else { continue }
+        let other = others.index(of: user).flatMap { others.member($0, of: id) }
+        if own != other || member(user, id) {
+          changed.setMember(user, of: id, own)
+        }
+      }
+    }
+    return changed
   }
 }
 

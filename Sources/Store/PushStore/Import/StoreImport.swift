@@ -62,7 +62,7 @@ public final class StoreImport: Sendable {
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
     unknownZones: UnknownZones = .fail, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    try add(settings, content, partial, now, replacingApp, unknownZones, progress).close()
+    try add(settings, content, partial, now, replacingApp, false, unknownZones, progress).close()
   }
 
   /// Imports all records into a store that is not there yet, then writes the snapshot, of the engine
@@ -100,15 +100,19 @@ public final class StoreImport: Sendable {
 
   /// The same; then writes the snapshot, before anybody else can write.
   ///
-  /// - Parameter imported: called when the import is complete and the snapshot is next.
+  /// - Parameters:
+  ///   - replacing: whether what the settings do not have is removed, as by
+  ///     ``StoreWrite/replace(with:content:replacingApp:progress:)``; no record is partial then.
+  ///   - imported: called when the import is complete and the snapshot is next.
   /// - Returns: why there is no snapshot, nil when there is one: the import is complete either way.
   public func runWithSnapshot(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
-    unknownZones: UnknownZones = .fail, progress: @escaping (Double) -> Void = { _ in },
-    imported: () -> Void
+    replacing: Bool = false, unknownZones: UnknownZones = .fail,
+    progress: @escaping (Double) -> Void = { _ in }, imported: () -> Void
   ) throws -> (any Error)? {
-    let store = try add(settings, content, partial, now, replacingApp, unknownZones, progress)
+    let store = try add(
+      settings, content, partial, now, replacingApp, replacing, unknownZones, progress)
     imported()
     do {
       let settings = try SettingsStore(store, threads: nil, withEngine: true)
@@ -120,12 +124,17 @@ public final class StoreImport: Sendable {
 
   private func add(
     _ settings: FanoutSettings, _ content: ContentDirectory?, _ partial: (any PartialRecords)?,
-    _ now: Instant, _ replacingApp: Bool, _ unknownZones: UnknownZones,
+    _ now: Instant, _ replacingApp: Bool, _ replacing: Bool, _ unknownZones: UnknownZones,
     _ progress: @escaping (Double) -> Void
   ) throws -> OpenStore {
     func fill(_ db: Database) throws {
       var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
       write.unknownZones = unknownZones
+      if replacing {
+        return try write.replace(
+          with: settings, content: content ?? ContentDirectory(), replacingApp: replacingApp,
+          progress: progress)
+      }
       try write.add(
         settings, content: content, partial: partial, replacingApp: replacingApp,
         progress: progress)

@@ -227,12 +227,19 @@ public struct StoreWrite {
     let rules = try queries.rules()
     for id in [conversation] + (try queries.threads(of: conversation)) {
       guard let member = try queries.member(user, of: id) else { continue }
-      try queries.remove(user, of: id)
-      steps.append(.memberRemoved(user, of: id))
-      try record(
-        .memberRemoved, user: user, conversation: id,
-        values: ChangedValues(of: .member, nil, member, nil, rules))
+      try remove(user, of: id, member, rules)
     }
+  }
+
+  /// Ends a membership, and none of threads.
+  mutating func remove(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings, _ rules: RuleSet
+  ) throws {
+    try queries.remove(user, of: conversation)
+    steps.append(.memberRemoved(user, of: conversation))
+    try record(
+      .memberRemoved, user: user, conversation: conversation,
+      values: ChangedValues(of: .member, nil, member, nil, rules))
   }
 
   // MARK: Checks and the feed
