@@ -83,7 +83,7 @@ public struct Message: Hashable, Sendable {
   public var channel: Identifier = ""
   /// The text of the push; a custom type without one is not pushed. RongCloud's.
   public var pushContent = ""
-  private var box: RareBox?
+  private var rare = RareFields<RareMessageFields>()
   /// When it was sent, nil for ``at`` (E-69, O-22). Not RongCloud's.
   public var sentAt: Instant?
   /// Whether everyone in the conversation is mentioned.
@@ -117,61 +117,42 @@ public struct Message: Hashable, Sendable {
 extension Message {
   /// Which devices may get the push (E-50). Easemob's.
   public var filter: DeviceFilter? {
-    get { rare?.filter }
-    set { setRare { $0.filter = newValue } }
+    get { rare.box?.fields.filter }
+    set { rare.fields.filter = newValue }
   }
 
   /// What its `ext` object contains. Easemob's.
   public var ext: EasemobExtension {
-    get { rare?.ext ?? EasemobExtension() }
-    set { setRare { $0.ext = newValue } }
+    get { rare.box?.fields.ext ?? EasemobExtension() }
+    set { rare.fields.ext = newValue }
   }
 
   /// The roles that are mentioned (O-1). Open rules', like the two that follow.
   public var mentionsRoles: [Identifier]? {
-    get { rare?.mentionsRoles }
-    set { setRare { $0.mentionsRoles = newValue } }
+    get { rare.box?.fields.mentionsRoles }
+    set { rare.fields.mentionsRoles = newValue }
   }
 
   /// The author of the message that this one answers (O-20).
   public var replyToUser: Identifier? {
-    get { rare?.replyToUser }
-    set { setRare { $0.replyToUser = newValue } }
+    get { rare.box?.fields.replyToUser }
+    set { rare.fields.replyToUser = newValue }
   }
 
   /// What it says, which may have a keyword (O-14, O-20).
   public var text: String? {
-    get { rare?.text }
-    set { setRare { $0.text = newValue } }
+    get { rare.box?.fields.text }
+    set { rare.fields.text = newValue }
   }
 
   /// Whether there is any of these fields.
-  package var hasRareFields: Bool { box != nil }
+  package var hasRareFields: Bool { rare.box != nil }
 
-  private var rare: RareMessageFields? { box?.fields }
-
-  private mutating func setRare(_ change: (inout RareMessageFields) -> Void) {
-    var fields = rare ?? RareMessageFields()
-    change(&fields)
-    box = fields == RareMessageFields() ? nil : RareBox(fields)
-  }
-
-  private struct RareMessageFields: Hashable, Sendable {
+  private struct RareMessageFields: DefaultedFields {
     var filter: DeviceFilter?
     var ext = EasemobExtension()
     var mentionsRoles: [Identifier]?
     var replyToUser: Identifier?
     var text: String?
-  }
-
-  /// Few messages have them, and all are copied: beside the message they take 8 bytes.
-  private final class RareBox: Hashable, Sendable {
-    let fields: RareMessageFields
-
-    init(_ fields: RareMessageFields) { self.fields = fields }
-
-    static func == (one: RareBox, other: RareBox) -> Bool { one.fields == other.fields }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(fields) }
   }
 }
