@@ -89,6 +89,15 @@ let package = Package(
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
       ], path: "Sources/Files/PushFiles",
       swiftSettings: strict),
+    // libarchive-dev of Debian, for the command alone.
+    .systemLibrary(
+      name: "CArchive", path: "Sources/Files/CArchive", providers: [.apt(["libarchive-dev"])]),
+    .target(
+      name: "PushImport",
+      dependencies: [
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "CPushFiles",
+        "CArchive",
+      ], path: "Sources/Files/PushImport", swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
@@ -134,7 +143,7 @@ let package = Package(
         "CBuildCommit", "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout",
         "PushContent",
         "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
-        "PushWorkload", "PushReport",
+        "PushWorkload", "PushReport", "PushImport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/Command/push-fanout", resources: [.embedInCode("Check/chats.txt")],
       swiftSettings: strict),
@@ -176,6 +185,10 @@ let package = Package(
       dependencies: [
         "PushModel", "PushFanout", "PushContent", "PushFiles", "CPushFiles", "TestSupport",
       ], swiftSettings: strict),
+    .testTarget(
+      name: "PushImportTests",
+      dependencies: ["PushModel", "PushFanout", "PushFiles", "PushImport", "TestSupport"],
+      exclude: ["Cases"], swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PushFanout
 import PushFiles
+import PushImport
 import PushReplay
 import PushModel
 import PushService
@@ -78,8 +79,8 @@ struct Program: ParsableCommand {
     subcommands: [
       Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Profile.self,
       Render.self,
-      Explain.self, NextChange.self, Check.self, Test.self, Init.self, SettingsCommand.self,
-      Store.self, Serve.self,
+      Explain.self, NextChange.self, Check.self, Test.self, Init.self, Import.self,
+      SettingsCommand.self, Store.self, Serve.self,
     ])
 
   static func main() {
@@ -93,6 +94,8 @@ struct Program: ParsableCommand {
       try command.run()
     } catch let problem as FileProblem {
       Terminal.fail(KnownIDs.text(problem))
+    } catch let problem as ImportProblem {
+      Terminal.fail("\(problem)")
     } catch let problem as ReplayFileProblem {
       Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {

@@ -105,6 +105,41 @@ size_t pf_json_items(
 /// which the first is an array.
 bool pf_json_is_arrays(const uint8_t *text, size_t length);
 
+typedef enum : uint8_t {
+  /// The text ends; more of it is to be read.
+  PF_EVENT_MORE,
+  /// The name of a member, with its quotes.
+  PF_EVENT_NAME,
+  /// An item of the member's array.
+  PF_EVENT_ITEM,
+  /// The member's value, which is no array.
+  PF_EVENT_VALUE,
+  /// What stands at the position cannot stand there.
+  PF_EVENT_INVALID,
+} pf_json_event;
+
+/// Where the reading of a JSON document is that is one object whose members are arrays; zero at its
+/// beginning. Who moves the text moves `position`, `start` and `end`.
+typedef struct {
+  uint8_t state;
+  bool in_string, is_escaped;
+  /// Brackets of the item that are open.
+  size_t depth;
+  /// The bytes that were read, and the line feeds among them.
+  size_t position, line;
+  /// Where the name, item or value is of which the last event was, or that is not complete, and on which
+  /// line it begins, from 0.
+  size_t start, end, start_line;
+} pf_json_document;
+
+/// Reads on to the next event. Only what divides items is checked: an item is to be parsed.
+pf_json_event pf_json_walk(pf_json_document *document, const uint8_t *text, size_t length);
+/// Whether the object is closed.
+bool pf_json_is_complete(const pf_json_document *document);
+
+/// Where a value begins in a text that was parsed, counting values and names from 0.
+size_t pf_json_token_start(const uint8_t *text, size_t length, size_t token);
+
 bool pf_is_utf8(const uint8_t *text, size_t length);
 bool pf_is_ascii(const uint8_t *text, size_t length);
 

@@ -17,15 +17,19 @@ public final class OutputFolder {
 
   /// Makes room for a new folder.
   ///
-  /// - Parameter names: all files that it may get.
+  /// - Parameters:
+  ///   - names: all files that it may get.
+  ///   - replacesEmpty: whether an empty folder may be there, whose place it takes.
   /// - Throws: when there is something of that name, or the folder cannot be made.
-  public init(path: String, names: [String]) throws(OutputProblem) {
+  public init(
+    path: String, names: [String], replacesEmpty: Bool = false
+  ) throws(OutputProblem) {
     let path = FilePath.trimmed(path)
     self.path = path
     self.names = names
     var status = stat()
     // A link that leads nowhere is something, too.
-    if unsafe lstat(path, &status) == 0 {
+    if unsafe lstat(path, &status) == 0, !replacesEmpty || !Self.isEmptyFolder(path) {
       throw OutputProblem(target: path, reason: "there is something of that name; name another")
     }
     temporary = TemporaryName(beside: path)
@@ -59,6 +63,13 @@ public final class OutputFolder {
     for file in files { file.abandon() }
     for name in temporaryNames.dropLast() { _ = unsafe unlink(name) }
     temporary.removeFolder()
+  }
+
+  private static func isEmptyFolder(_ path: String) -> Bool {
+    guard let folder = unsafe opendir(path) else { return false }
+    defer { unsafe closedir(folder) }
+    // Itself and the one that it is in.
+    return unsafe readdir(folder) != nil && readdir(folder) != nil && readdir(folder) == nil
   }
 
   private func path(of name: String) -> String { "\(temporary.path)/\(name)" }

@@ -1,0 +1,52 @@
+internal import PushModel
+
+/// What is said to an import of Mattermost beside the export.
+package struct MattermostOptions: Sendable {
+  /// The server's setting of collapsed threads.
+  package var collapsesThreads = true
+  /// From so many members of a channel on, `@channel` reaches nobody: MaxNotificationsPerChannel.
+  package var mentionLimit = 1000
+  /// Files of what the export leaves out.
+  package var (users, statuses, members, groups): (String?, String?, String?, String?)
+
+  package init() {}
+}
+
+/// Imports the archive of `mmctl export create`, or its import.jsonl (section 2).
+struct MattermostImport {
+  let options: MattermostOptions
+
+  /// The app's record (I-21).
+  var app: AppSettings {
+    var app = AppSettings(rules: .open)
+    app.open.threadPlain = options.collapsesThreads ? .followers : .everyone
+    return app
+  }
+
+  func read(_ path: String, into world: ImportedWorld, _ run: ImportRun) throws {
+    let overlays = try MattermostOverlays(options)
+    let target = MattermostWorld(world, options, overlays, zones: run.isZone)
+    let input = try InputFile(path)
+    var found: String?
+    while try input.next() {
+      if !input.entry.isEmpty {
+        let isWanted =
+          !input.entry.contains("/") && !input.entry.contains("\\")
+          && input.entry.hasSuffix(".jsonl")
+        guard isWanted else { continue }
+        if let found {
+          throw ImportProblem(input.name, "it is a second .jsonl outside folders, beside \(found)")
+        }
+      }
+      found = input.entry
+      target.file = input.shortName
+      let pieces = try LinePieces(input)
+      try run.reading(input).run(
+        { () throws(ImportProblem) in try pieces.next() }, parse: MattermostParser.parse
+      ) { lines in try target.add(lines) }
+    }
+    guard found != nil else {
+      throw ImportProblem(path, "there is no .jsonl outside folders in it")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// The records of members in the order of first appearance, found by conversation and user.
+///
+/// - Memory: 12 bytes a record, and 6 to 11 for one that is looked for.
+struct Memberships {
+  struct Record: BitwiseCopyable {
+    let conversation: UInt32
+    let user: UInt32
+    /// What it says, by ``RecordTexts``.
+    var text: UInt32
+  }
+
+  private(set) var records: [Record] = []
+  /// Open addressing with linear probing: a record's index plus one; 0 is empty.
+  private var slots: [UInt32] = Array(repeating: 0, count: 1024)
+  private var slotCount = 0
+
+  /// Adds a record that is not looked for.
+  mutating func append(_ record: Record) { records.append(record) }
+
+  /// Adds a record, or replaces what the one of the same conversation and user says.
+  ///
+  /// - Returns: whether it was added.
+  mutating func set(_ record: Record) -> Bool {
+    let slot = find(record.conversation, record.user)
+    if slots[slot] > 0 {
+      records[Int(slots[slot]) - 1].text = record.text
+      return false
+    }
+    records.append(record)
+    slots[slot] = UInt32(records.count)
+    slotCount += 1
+    if slotCount * 3 > slots.count * 2 { grow() }
+    return true
+  }
+
+  func contains(_ conversation: UInt32, _ user: UInt32) -> Bool {
+    slots[find(conversation, user)] > 0
+  }
+
+  /// Where a record stands that is looked for; nil for none.
+  func index(_ conversation: UInt32, _ user: UInt32) -> Int? {
+    let slot = slots[find(conversation, user)]
+    return slot == 0 ? nil : Int(slot) - 1
+  }
+
+  private func find(_ conversation: UInt32, _ user: UInt32) -> Int {
+    let mask = slots.count - 1
+    var slot = Self.hash(conversation, user) & mask
+    while slots[slot] > 0 {
+      let record = records[Int(slots[slot]) - 1]
+      if record.conversation == conversation, record.user == user { break }
+      slot = (slot + 1) & mask
+    }
+    return slot
+  }
+
+  private static func hash(_ conversation: UInt32, _ user: UInt32) -> Int {
+    let product = (UInt64(conversation) << 32 | UInt64(user)).multipliedFullWidth(
+      by: 0x9E37_79B9_7F4A_7C15)
+    return Int(truncatingIfNeeded: product.high ^ product.low)
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: 0, count: old.count * 2)
+    for index in old where index > 0 {
+      let record = records[Int(index) - 1]
+      slots[find(record.conversation, record.user)] = index
+    }
+  }
+}
