@@ -90,8 +90,7 @@ let package = Package(
       ], path: "Sources/Files/PushFiles",
       swiftSettings: strict),
     // libarchive-dev of Debian, for the command alone.
-    .systemLibrary(
-      name: "CArchive", path: "Sources/Files/CArchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(name: "CArchive", path: "Sources/Files/CArchive"),
     .target(
       name: "PushImport",
       dependencies: [
@@ -187,8 +186,9 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "PushImportTests",
-      dependencies: ["PushModel", "PushFanout", "PushFiles", "PushImport", "TestSupport"],
-      exclude: ["Cases"], swiftSettings: strict),
+      dependencies: [
+        "PushModel", "PushFanout", "PushFiles", "CArchive", "PushImport", "TestSupport",
+      ], exclude: ["Cases"], swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [

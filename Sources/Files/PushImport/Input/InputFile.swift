@@ -22,6 +22,8 @@ protocol ByteSource: AnyObject {
   private var isCut = false
   /// Bytes of the entry that were handed out, and where in the file it begins.
   private var (unpacked, packedStart): (Int64, Int64) = (0, 0)
+  /// What the archive says that the entry has.
+  private var stated: Int64?
 
   private static let blockSize = 256 * 1024
   /// An entry may unpack to so many bytes for each of its own, and the slack.
@@ -37,6 +39,7 @@ protocol ByteSource: AnyObject {
       if status.st_mode & S_IFMT == S_IFDIR { throw ImportProblem(path, "it is a folder") }
     }
     byteCount = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    if byteCount == 0 { throw ImportProblem(path, "it is empty") }
     guard let archive = unsafe archive_read_new() else {
       throw ImportProblem(path, "there is too little memory to read it")
     }
@@ -68,7 +71,7 @@ protocol ByteSource: AnyObject {
 
   /// The share of the file that was read, 0...1; nil when its size is not known.
   var share: Double? {
-    byteCount.map { $0 == 0 ? 1 : Double(position) / Double($0) }
+    byteCount.map { Double(position) / Double($0) }
   }
 
   private var position: Int64 { unsafe archive_filter_bytes(archive, -1) }
@@ -94,6 +97,7 @@ protocol ByteSource: AnyObject {
       (unpacked, packedStart) = (0, position)
       if isPlain { return true }
       entry = unsafe Self.name(of: header!)
+      stated = unsafe archive_entry_size_is_set(header) == 0 ? nil : archive_entry_size(header)
       if unsafe archive_entry_filetype(header) == S_IFREG,
         unsafe archive_entry_hardlink(header) == nil
       {
@@ -107,18 +111,15 @@ protocol ByteSource: AnyObject {
     let count = unsafe archive_read_data(archive, buffer.baseAddress, buffer.count)
     guard count >= 0 else { throw problem }
     unpacked += Int64(count)
+    if count == 0, let stated, stated != unpacked {
+      throw ImportProblem(
+        name, "it cannot be read: it has \(unpacked) bytes, and the archive says \(stated)")
+    }
     if unpacked > (position - packedStart) * Self.ratio + Self.slack {
       throw ImportProblem(
         name, "it unpacks to more than \(Self.ratio) times its size, which no export does")
     }
     return count
-  }
-
-  /// Reads the entry to its end, so that what is wrong with it is found.
-  func passOver() throws(ImportProblem) {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 64)
-    defer { unsafe buffer.deallocate() }
-    while try unsafe read(into: buffer) > 0 {}
   }
 
   /// A name that is not UTF-8 is none that is looked for.
@@ -129,7 +130,8 @@ protocol ByteSource: AnyObject {
 
   private var problem: ImportProblem {
     let text = unsafe archive_error_string(archive).map { unsafe String(cString: $0) }
-    return ImportProblem(name, "it cannot be read: \(text ?? "the archive is damaged")")
+    let line = text?.split(separator: "\n").first ?? "the archive is damaged"
+    return ImportProblem(name, "it cannot be read: \(line)")
   }
 
   /// Whether a file begins like a zip and has no directory of its entries at its end.

@@ -90,7 +90,7 @@ struct MattermostParser {
   /// The person whom a line names, if it does.
   private static func person(_ line: JSONNode) -> String? {
     for (_, value) in line.fields where value.isObject {
-      if let name = (value["username"] ?? value["user"])?.string { return name }
+      if let name = (value["username"] ?? value["user"])?.string, !name.isEmpty { return name }
     }
     return nil
   }
