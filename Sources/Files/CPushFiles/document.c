@@ -130,6 +130,18 @@ bool pf_json_is_complete(const pf_json_document *document) {
   return document->state == BEHIND_DOCUMENT;
 }
 
+size_t pf_line_feeds(const uint8_t *text, size_t length) {
+  size_t count = 0;
+  // Counted in bytes, which is done for many at once.
+  for (size_t index = 0; index < length;) {
+    size_t end = length - index < 255 ? length : index + 255;
+    uint8_t some = 0;
+    for (; index < end; index++) some += text[index] == '\n';
+    count += some;
+  }
+  return count;
+}
+
 size_t pf_json_token_start(const uint8_t *text, size_t length, size_t token) {
   bool in_string = false;
   size_t count = 0, index = 0;

@@ -69,6 +69,8 @@ const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length
 
 /// The length of the lines that end in a text: where the last line feed is, plus one; 0 for none.
 size_t pf_whole_lines(const uint8_t *text, size_t length);
+/// How many line feeds a text has.
+size_t pf_line_feeds(const uint8_t *text, size_t length);
 
 typedef enum : uint8_t {
   /// Outside of an array: at the beginning, or behind an end.

@@ -23,6 +23,8 @@ internal import Glibc
   let file: String
   /// The 1-based number of the first line.
   let line: Int
+  /// Whether each line begins as was asked for.
+  let isPlain: Bool
   /// Of a document.
   let items: [Item]
   /// The names of the document's members so far.
@@ -30,12 +32,13 @@ internal import Glibc
 
   fileprivate init(
     _ buffer: UnsafeMutableRawBufferPointer, _ count: Int, file: String, line: Int,
-    items: [Item] = [], tables: [String] = []
+    isPlain: Bool = false, items: [Item] = [], tables: [String] = []
   ) {
     unsafe self.buffer = unsafe buffer
     self.count = count
     self.file = file
     self.line = line
+    self.isPlain = isPlain
     self.items = items
     self.tables = tables
   }
@@ -51,7 +54,7 @@ internal import Glibc
     let text = unsafe self[item.range]
     let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
     let offset = unsafe pf_json_token_start(start, text.count, token)
-    return unsafe item.line + text[..<offset].count { $0 == 0x0A }
+    return unsafe item.line + pf_line_feeds(start, offset)
   }
 
   /// Calls `body` with each line that is not blank, and its number.
@@ -88,7 +91,6 @@ internal import Glibc
 
   init(capacity: Int = PieceBuffer.size) {
     unsafe bytes = .allocate(byteCount: capacity + Int(PF_JSON_PADDING), alignment: 64)
-    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
   }
 
   var text: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
@@ -138,13 +140,19 @@ internal import Glibc
 @safe final class LinePieces {
   private var source: any ByteSource
   private let file: String
+  private let plain: [StaticString]
   private var buffer = PieceBuffer()
   private var line = 1
   private var isAtEnd = false
 
-  /// - Parameter takesArray: whether one JSON array may stand in place of lines.
-  init(_ input: InputFile, takesArray: Bool = false) throws(ImportProblem) {
+  /// - Parameters:
+  ///   - plain: how each line of a plain piece begins, in one of these ways.
+  ///   - takesArray: whether one JSON array may stand in place of lines.
+  init(
+    _ input: InputFile, plain: [StaticString] = [], takesArray: Bool = false
+  ) throws(ImportProblem) {
     file = input.name
+    self.plain = plain
     source = input
     if takesArray { try expectArray() }
   }
@@ -164,8 +172,9 @@ internal import Glibc
       let whole = isAtEnd ? text.count : unsafe pf_whole_lines(start, text.count)
       if whole > 0 {
         let first = line
-        unsafe line += text[..<whole].count { $0 == 0x0A }
-        return unsafe InputPiece(buffer.take(whole), whole, file: file, line: first)
+        let isPlain = unsafe countLines(UnsafeRawBufferPointer(rebasing: text[..<whole]))
+        return unsafe InputPiece(
+          buffer.take(whole), whole, file: file, line: first, isPlain: isPlain)
       }
       if text.count > PieceBuffer.limit {
         throw ImportProblem(file, line: line, "the line is longer than 64 MiB")
@@ -253,6 +262,32 @@ internal import Glibc
     document.position -= count
     document.start = document.start >= count ? document.start - count : 0
     document.end = document.end >= count ? document.end - count : 0
+  }
+}
+
+extension LinePieces {
+  /// Counts the lines of a text.
+  ///
+  /// - Returns: whether they are plain.
+  private func countLines(_ text: UnsafeRawBufferPointer) -> Bool {
+    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    if plain.isEmpty {
+      unsafe line += pf_line_feeds(start, text.count)
+      return false
+    }
+    var (offset, isPlain) = (0, true)
+    while offset < text.count {
+      isPlain =
+        isPlain
+        && plain.contains { prefix in
+          unsafe text.count - offset >= prefix.utf8CodeUnitCount
+            && memcmp(start + offset, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+        }
+      guard let feed = unsafe memchr(start + offset, 0x0A, text.count - offset) else { break }
+      offset = unsafe UnsafeRawPointer(feed) - UnsafeRawPointer(start) + 1
+      line += 1
+    }
+    return isPlain
   }
 }
 

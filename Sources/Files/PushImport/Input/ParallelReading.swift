@@ -6,6 +6,9 @@ struct ParallelReading {
   /// Told after each piece.
   let progress: () -> Void
 
+  /// A piece that is plain is parsed when nothing is taken but plain pieces: what those before it have
+  /// said can be read then, by all threads.
+  ///
   /// - Parameters:
   ///   - next: cuts the next piece off; nil at the end.
   ///   - parse: makes rows of a piece.
@@ -21,18 +24,30 @@ struct ParallelReading {
     ) { piece, reader in parse(piece, reader) }
     var ending: ImportProblem?
     var isAtEnd = false
+    var waiting: InputPiece?
+    // Pieces that were submitted, are not plain and not taken.
+    var others = 0
     while true {
-      while !isAtEnd, !pipeline.isFull {
+      while !isAtEnd || waiting != nil, !pipeline.isFull {
         do throws(ImportProblem) {
-          if let piece = try next() { pipeline.submit(piece) } else { isAtEnd = true }
+          let found = if let waiting { waiting } else { try next() }
+          guard let piece = found else {
+            isAtEnd = true
+            break
+          }
+          waiting = piece.isPlain && others > 0 ? piece : nil
+          if waiting != nil { break }
+          if !piece.isPlain { others += 1 }
+          pipeline.submit(piece)
         } catch {
           // What was read before it is dealt with first.
           ending = error
           isAtEnd = true
         }
       }
-      guard let (_, rows) = pipeline.take() else { break }
+      guard let (piece, rows) = pipeline.take() else { break }
       try take(rows.get())
+      if !piece.isPlain { others -= 1 }
       progress()
     }
     if let ending { throw ending }

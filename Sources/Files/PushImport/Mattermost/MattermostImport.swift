@@ -23,9 +23,14 @@ struct MattermostImport {
     return app
   }
 
+  /// What is made of a piece apart from the others: of one with nothing but posts its messages.
+  private enum Rows: Sendable {
+    case lines(MattermostLines)
+    case posts(MattermostPosts.Output)
+  }
+
   func read(_ path: String, into world: ImportedWorld, _ run: ImportRun) throws {
-    let overlays = try MattermostOverlays(options)
-    let target = MattermostWorld(world, options, overlays, zones: run.isZone)
+    let target = MattermostWorld(world, try MattermostSettings(options), zones: run.isZone)
     let input = try InputFile(path)
     var found: String?
     while try input.next() {
@@ -40,10 +45,20 @@ struct MattermostImport {
       }
       found = input.entry
       target.file = input.shortName
-      let pieces = try LinePieces(input)
-      try run.reading(input).run(
-        { () throws(ImportProblem) in try pieces.next() }, parse: MattermostParser.parse
-      ) { lines in try target.add(lines) }
+      let pieces = try LinePieces(
+        input, plain: ["{\"type\":\"post\",", "{\"type\":\"direct_post\","])
+      try run.reading(input).run { () throws(ImportProblem) in
+        try pieces.next()
+      } parse: { piece, reader in
+        MattermostParser.parse(piece, reader).map {
+          piece.isPlain ? Rows.posts(target.posts(of: $0)) : .lines($0)
+        }
+      } take: { rows in
+        switch rows {
+        case .lines(let lines): try target.add(lines)
+        case .posts(let posts): try target.add(posts)
+        }
+      }
     }
     guard found != nil else {
       throw ImportProblem(path, "there is no .jsonl outside folders in it")

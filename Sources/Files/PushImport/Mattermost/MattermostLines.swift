@@ -15,12 +15,15 @@ struct MattermostLines: Sendable {
     case channel(String, isArchived: Bool)
     case bot(String)
     case direct([(name: String, props: MattermostMemberProps)])
-    case post(MattermostPost)
+    /// A number among ``posts``.
+    case post(Int)
     case unknown
   }
 
   var texts: [UInt8] = []
   var records: [(record: Record, line: Int)] = []
+  /// Behind a post its replies.
+  var posts: [MattermostPost] = []
   /// Of posts, the names that may be mentions.
   var candidates: [(text: Text, dropsSigns: Bool)] = []
   /// Of posts with replies, who follows.
@@ -226,9 +229,10 @@ struct MattermostParser {
         start: start, count: UInt32(lines.texts.count) - start)
     }
     let replies = try node["replies"]?.array("replies")
-    let index = lines.records.count
+    let index = lines.posts.count
     try read(node, &post)
-    lines.records.append((.post(post), line))
+    lines.posts.append(post)
+    lines.records.append((.post(index), line))
     guard let replies else { return }
     for reply in replies {
       var answer = MattermostPost()
@@ -237,7 +241,8 @@ struct MattermostParser {
       answer.conversation = post.conversation
       answer.isOfTwo = post.isOfTwo
       try read(try reply.object("replies"), &answer)
-      lines.records.append((.post(answer), line))
+      lines.posts.append(answer)
+      lines.records.append((.post(lines.posts.count - 1), line))
     }
     if post.replyCount > 0, let followers = node["thread_followers"] {
       let start = lines.followers.count
@@ -250,7 +255,7 @@ struct MattermostParser {
       }
       post.followers = start..<lines.followers.count
     }
-    lines.records[index].record = .post(post)
+    lines.posts[index] = post
   }
 
   /// What posts and replies have.

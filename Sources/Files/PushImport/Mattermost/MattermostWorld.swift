@@ -2,42 +2,23 @@ internal import PushModel
 internal import PushSupport
 
 /// Makes the world of an export's lines, in their order.
-final class MattermostWorld {
+///
+/// SAFETY: while threads make messages of posts, which only read it, nothing else is added
+/// (``MattermostReading``).
+final class MattermostWorld: @unchecked Sendable {
   private let world: ImportedWorld
-  private let rules: MattermostRules
-  private let mentionLimit: Int
-  private let overlays: MattermostOverlays
+  private let settings: MattermostSettings
   private let isZone: (String) -> Bool
-  private var people: [Person] = []
   private var bots: Set<String> = []
   private var archived: Set<UInt32> = []
-  private var groups: [String: [UInt32]] = [:]
-  /// The thread of the post that was read last.
-  private var thread: Thread?
   private var sequence: UInt64 = 0
-  private var line: [UInt8] = []
   var file = ""
 
-  /// What later lines ask of a person.
-  private struct Person: BitwiseCopyable {
-    let props: MattermostPushProps
-    let isDeactivated: Bool
-  }
-
-  private struct Thread {
-    let number: UInt32
-    /// The author of the root, as written; nil if that came from a webhook.
-    let author: [UInt8]?
-  }
-
   init(
-    _ world: ImportedWorld, _ options: MattermostOptions, _ overlays: MattermostOverlays,
-    zones: @escaping (String) -> Bool
+    _ world: ImportedWorld, _ settings: MattermostSettings, zones: @escaping (String) -> Bool
   ) {
     self.world = world
-    rules = MattermostRules(isCollapsed: options.collapsesThreads)
-    mentionLimit = options.mentionLimit
-    self.overlays = overlays
+    self.settings = settings
     isZone = zones
   }
 
@@ -48,7 +29,15 @@ final class MattermostWorld {
   }
 
   func add(_ lines: MattermostLines) throws(ImportProblem) {
-    for (index, (record, line)) in lines.records.enumerated() {
+    var posts: MattermostPosts?
+    for (record, line) in lines.records {
+      if case .post(let index) = record {
+        if posts == nil { posts = MattermostPosts(world, settings) }
+        posts?.add(index, of: lines, line: line)
+        continue
+      }
+      if let made = posts?.output { try add(made) }
+      posts = nil
       switch record {
       case .user(let user): add(user, line)
       case .channel(let id, let isArchived):
@@ -61,10 +50,11 @@ final class MattermostWorld {
         bots.insert(name)
         count(.bot, line)
       case .direct(let members): addDirect(members, line)
-      case .post(let post): try add(post, index, lines, line)
+      case .post: break
       case .unknown: count(.unknownRecord, line)
       }
     }
+    if let made = posts?.output { try add(made) }
   }
 
   private func count(_ kind: UnsaidKind, _ line: Int, _ person: UInt32? = nil) {
@@ -79,12 +69,11 @@ final class MattermostWorld {
 
   private func add(_ user: MattermostUser, _ line: Int) {
     let number = world.user(user.name)
-    let overlay = overlays.users[user.name]
+    let overlay = settings.overlays.users[user.name]
     let props = user.props.overlaid(with: overlay?.props ?? MattermostUserProps())
-    let person = Person(props: props.push, isDeactivated: user.isDeactivated)
-    if Int(number) < people.count { people[Int(number)] = person } else { people.append(person) }
+    settings.setPerson(number, props.push, isDeactivated: user.isDeactivated)
     var record = ImportedUser()
-    record.level = rules.level(props.push)
+    record.level = settings.rules.level(props.push)
     let keywords = MattermostRules.keywords(
       props, name: user.name, firstName: overlay?.firstName ?? user.firstName)
     record.keywords = keywords.kept
@@ -106,7 +95,7 @@ final class MattermostWorld {
         continue
       }
       if archived.contains(channel) { continue }
-      let props = overlays.members[[id, user.name]].map { own.overlaid(with: $0) } ?? own
+      let props = settings.overlays.members[[id, user.name]].map { own.overlaid(with: $0) } ?? own
       add(number, to: channel, props, isLargeDirect: false, line)
     }
   }
@@ -115,11 +104,11 @@ final class MattermostWorld {
     _ user: UInt32, to channel: UInt32, _ props: MattermostMemberProps, isLargeDirect: Bool,
     _ line: Int
   ) {
-    let person = people[Int(user)]
+    let person = settings.people[Int(user)]
     count(.unknownValue, props.unknownValues, line, user)
     world.setMember(
       user, of: channel,
-      rules.member(props, of: person.props, isLargeDirect: isLargeDirect))
+      settings.rules.member(props, of: person.props, isLargeDirect: isLargeDirect))
   }
 
   private func addDirect(_ members: [(name: String, props: MattermostMemberProps)], _ line: Int) {
@@ -130,199 +119,62 @@ final class MattermostWorld {
         if !bots.contains(name) { count(.unknownRecipient, line) }
         continue
       }
-      if people[Int(user)].isDeactivated { continue }
+      if settings.people[Int(user)].isDeactivated { continue }
       add(user, to: channel, props, isLargeDirect: size >= 3, line)
     }
   }
 
   // MARK: Posts
 
-  private func add(
-    _ post: MattermostPost, _ index: Int, _ lines: MattermostLines, _ number: Int
-  ) throws(ImportProblem) {
-    let texts = lines.texts.span
-    let author = world.userNumber(texts.extracting(post.author.range))
-    guard let channel = world.conversationNumber(texts.extracting(post.conversation.range)) else {
-      return count(.unknownRoom, number, author)
+  /// Makes messages of a piece in which there is nothing but posts.
+  func posts(of lines: MattermostLines) -> MattermostPosts.Output {
+    var posts = MattermostPosts(world, settings)
+    for (record, line) in lines.records {
+      if case .post(let index) = record { posts.add(index, of: lines, line: line) }
     }
-    if post.reply == 0 {
-      thread = nil
-      if post.replyCount > 0 { addThread(post, index, lines, number, in: channel) }
-    }
-    let isInThread = post.reply > 0 && thread != nil
-    if post.isSystem { count(.systemPost, number, author) }
-    if post.isForced { count(.forceNotification, number, author) }
-    line.removeAll(keepingCapacity: true)
-    line.append("{\"id\":")
-    world.append(id: Self.id(number, post.reply).span, to: &line)
-    line.append(",\"conversation\":")
-    world.append(conversation: isInThread ? thread!.number : channel, to: &line)
-    if !post.isWebhook {
-      line.append(",\"sender\":")
-      world.append(id: texts.extracting(post.author.range), to: &line)
-    }
-    line.append(",\"at\":")
-    line.appendDecimal(Int(post.at))
-    if post.isSystem {
-      line.append(",\"silent\":true")
-    } else {
-      appendMentions(post, lines, channel, author, number)
-      appendText(texts.extracting(post.text.range), channel)
-    }
-    if post.isForced { line.append(",\"force\":true") }
-    if isInThread {
-      line.append(",\"replyTo\":")
-      world.append(id: Self.id(number, 0).span, to: &line)
-      if !rules.isCollapsed, let author = thread?.author {
-        line.append(",\"replyToUser\":")
-        world.append(id: author.span, to: &line)
-      }
-    }
-    line.append("}\n")
-    sequence += 1
-    try world.messages.add(RunSorter.Key(first: post.at, second: sequence), line)
+    return posts.output
   }
 
-  /// `LINE`, or `LINE.n` of a reply (I-20).
-  private static func id(_ line: Int, _ reply: Int) -> [UInt8] {
-    var id: [UInt8] = []
-    id.appendDecimal(line)
-    if reply > 0 {
-      id.append(UInt8(ascii: "."))
-      id.appendDecimal(reply)
+  func add(_ posts: MattermostPosts.Output) throws(ImportProblem) {
+    for (kind, line, person) in posts.counts { count(kind, line, person) }
+    for (channel, line, followers) in posts.threads {
+      let thread = world.thread(channel, line)
+      let record = ImportedMember(follows: settings.rules.isCollapsed ? true : nil)
+      for user in posts.followers[followers] { world.addMember(user, ofThread: thread, record) }
     }
-    return id
+    for (at, range) in posts.messages {
+      sequence += 1
+      try world.messages.add(RunSorter.Key(first: at, second: sequence), posts.texts[range])
+    }
+  }
+}
+
+/// What posts are read with.
+final class MattermostSettings {
+  let rules: MattermostRules
+  let mentionLimit: Int
+  let overlays: MattermostOverlays
+  fileprivate var people: [Person] = []
+
+  /// What later lines ask of a person.
+  fileprivate struct Person: BitwiseCopyable {
+    let props: MattermostPushProps
+    let isDeactivated: Bool
   }
 
-  /// A post with replies has a thread, with records of who follows it (I-28).
-  private func addThread(
-    _ post: MattermostPost, _ index: Int, _ lines: MattermostLines, _ line: Int, in channel: UInt32
+  init(_ options: MattermostOptions) throws(ImportProblem) {
+    rules = MattermostRules(isCollapsed: options.collapsesThreads)
+    mentionLimit = options.mentionLimit
+    overlays = try MattermostOverlays(options)
+  }
+
+  /// People are numbered from 0 in the order in which they come.
+  fileprivate func setPerson(
+    _ number: UInt32, _ props: MattermostPushProps, isDeactivated: Bool
   ) {
-    let author = lines.texts[post.author.range]
-    let thread = world.thread(channel, line)
-    self.thread = Thread(number: thread, author: post.isWebhook ? nil : Array(author))
-    var names: [MattermostLines.Text] = []
-    if rules.isCollapsed {
-      names = Array(lines.followers[post.followers])
-    } else {
-      for (record, _) in lines.records[index...(index + post.replyCount)] {
-        guard case .post(let writing) = record, !writing.isWebhook || writing.reply > 0 else {
-          continue
-        }
-        names.append(writing.author)
-      }
-    }
-    var seen: Set<UInt32> = []
-    for name in names {
-      guard let user = world.userNumber(lines.texts.span.extracting(name.range)),
-        world.isMember(user, of: channel),
-        rules.isCollapsed || people[Int(user)].props.comments == .any, seen.insert(user).inserted
-      else { continue }
-      world.addMember(
-        user, ofThread: thread, ImportedMember(follows: rules.isCollapsed ? true : nil))
-    }
+    let person = Person(props: props, isDeactivated: isDeactivated)
+    if Int(number) < people.count { people[Int(number)] = person } else { people.append(person) }
   }
 
-  private func appendText(_ text: Span<UInt8>, _ channel: UInt32) {
-    guard !text.isEmpty, world.wantsText(channel) else { return }
-    if world.isWithoutTexts {
-      let string = unsafe text.withUnsafeBufferPointer {
-        unsafe String(decoding: $0, as: UTF8.self)
-      }
-      guard let words = world.keywords(in: string, of: channel) else { return }
-      line.append(",\"text\":")
-      line.appendJSON(words)
-    } else {
-      line.append(",\"text\":")
-      unsafe text.withUnsafeBytes { unsafe line.appendJSON($0) }
-    }
-  }
-
-  // MARK: Mentions
-
-  private struct Mentions {
-    private(set) var users: [UInt32] = []
-    private var known: Set<UInt32> = []
-    var (all, here, isUnknown) = (false, false, false)
-
-    mutating func add(_ user: UInt32) {
-      if known.insert(user).inserted { users.append(user) }
-    }
-
-    /// Keeps the first.
-    mutating func limit(to count: Int) { users.removeLast(users.count - count) }
-  }
-
-  private func appendMentions(
-    _ post: MattermostPost, _ lines: MattermostLines, _ channel: UInt32, _ author: UInt32?,
-    _ number: Int
-  ) {
-    if post.candidates.isEmpty { return }
-    var found = Mentions()
-    for (text, dropsSigns) in lines.candidates[post.candidates] {
-      var name = lines.texts[text.range].dropFirst()
-      var isFound = find(name, in: channel, author, &found)
-      while !isFound, dropsSigns, let last = name.last, ":.-_".utf8.contains(last) {
-        name.removeLast()
-        isFound = find(name, in: channel, author, &found)
-      }
-      if !isFound { found.isUnknown = true }
-    }
-    if found.isUnknown { count(.unknownMention, number, author) }
-    if found.here { count(.hereMention, number, author) }
-    if found.all, world.memberCount(channel) >= mentionLimit {
-      count(.tooManyForChannelMention, number, author)
-      found.all = false
-    }
-    if found.all, post.reply > 0, rules.isCollapsed {
-      count(.channelMentionInThread, number, author)
-    }
-    if found.users.count > OpenLimits.mentions {
-      count(.mentionsDropped, number, author)
-      found.limit(to: OpenLimits.mentions)
-    }
-    if !found.users.isEmpty {
-      line.append(",\"mentions\":[")
-      for (index, user) in found.users.enumerated() {
-        if index > 0 { line.append(UInt8(ascii: ",")) }
-        world.append(user: user, to: &line)
-      }
-      line.append("]")
-    }
-    if found.all { line.append(",\"mentionsAll\":true") }
-  }
-
-  /// Looks a name up that stood behind `@`.
-  private func find(
-    _ name: ArraySlice<UInt8>, in channel: UInt32, _ author: UInt32?, _ found: inout Mentions
-  ) -> Bool {
-    switch name.count {
-    case 3 where name.elementsEqual("all".utf8), 7 where name.elementsEqual("channel".utf8):
-      found.all = true
-      return true
-    case 4 where name.elementsEqual("here".utf8):
-      found.here = true
-      return true
-    default: break
-    }
-    if let user = world.userNumber(name.span), world.isMember(user, of: channel) {
-      found.add(user)
-      return true
-    }
-    if overlays.groups.isEmpty { return false }
-    guard let members = group(String(decoding: name, as: UTF8.self)) else { return false }
-    for member in members where member != author && world.isMember(member, of: channel) {
-      found.add(member)
-    }
-    return true
-  }
-
-  private func group(_ name: String) -> [UInt32]? {
-    if let known = groups[name] { return known }
-    guard let names = overlays.groups[name] else { return nil }
-    var seen: Set<UInt32> = []
-    let members = names.compactMap { world.userNumber($0) }.filter { seen.insert($0).inserted }
-    groups[name] = members
-    return members
-  }
+  func hasCommentsAny(_ user: UInt32) -> Bool { people[Int(user)].props.comments == .any }
 }

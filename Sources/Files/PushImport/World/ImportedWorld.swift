@@ -17,7 +17,8 @@ final class ImportedWorld {
   private var userTexts: [UInt32?] = []
   private var hasKeywords: [Bool] = []
   private var texts = RecordTexts()
-  private var keywords = KeywordIndex()
+  private let keywords = KeywordIndex()
+  private var lastMember: (record: ImportedMember, number: UInt32)?
 
   private var conversationIDs = IdentifierTable()
   private var conversations: [Conversation] = []
@@ -129,9 +130,13 @@ final class ImportedWorld {
   }
 
   private func number(of record: ImportedMember) -> UInt32 {
+    // Most members have set nothing, or what the one before has.
+    if let last = lastMember, last.record == record { return last.number }
     var text: [UInt8] = []
     text.append(record)
-    return texts.insert(text)
+    let number = texts.insert(text)
+    lastMember = (record, number)
+    return number
   }
 
   // MARK: Texts
@@ -162,6 +167,20 @@ final class ImportedWorld {
     }
   }
 
+  /// Appends the id `NUMBER`, or `NUMBER.n` of its n-th part.
+  func append(number: Int, _ part: Int = 0, to line: inout [UInt8]) {
+    if hash != nil {
+      return line.appendJSON(shown(part > 0 ? "\(number).\(part)" : "\(number)"))
+    }
+    line.append(UInt8(ascii: "\""))
+    line.appendDecimal(number)
+    if part > 0 {
+      line.append(UInt8(ascii: "."))
+      line.appendDecimal(part)
+    }
+    line.append(UInt8(ascii: "\""))
+  }
+
   func append(user: UInt32, to line: inout [UInt8]) {
     let id = users[user].text
     if let hash { line.appendJSON(hash.text(id.utf8)) } else { line.appendJSON(id) }
@@ -173,8 +192,33 @@ final class ImportedWorld {
       let id = conversationIDs[UInt32(conversation.number)].text
       if let hash { line.appendJSON(hash.text(id.utf8)) } else { line.appendJSON(id) }
     } else {
-      line.appendJSON(shown(id(of: conversation)))
+      append(thread: Int(conversation.number), of: conversation.parent, to: &line)
     }
+  }
+
+  /// Appends the id of a thread `PARENT#NUMBER`.
+  func append(thread number: Int, of parent: UInt32, to line: inout [UInt8]) {
+    if hash != nil {
+      line.appendJSON(shown("\(id(of: conversations[Int(parent)]))#\(number)"))
+    } else {
+      append(conversation: parent, to: &line)
+      line[line.count - 1] = UInt8(ascii: "#")
+      line.appendDecimal(number)
+      line.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// Appends the fields of who is mentioned, if anybody is.
+  func append(mentions users: [UInt32], all: Bool, to line: inout [UInt8]) {
+    if !users.isEmpty {
+      line.append(",\"mentions\":[")
+      for (index, user) in users.enumerated() {
+        if index > 0 { line.append(UInt8(ascii: ",")) }
+        append(user: user, to: &line)
+      }
+      line.append("]")
+    }
+    if all { line.append(",\"mentionsAll\":true") }
   }
 
   private func id(of conversation: Conversation) -> String {

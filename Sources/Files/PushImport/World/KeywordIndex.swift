@@ -1,7 +1,9 @@
 internal import PushModel
+internal import PushSupport
+internal import Synchronization
 
 /// The keywords of all people, to be found in texts that are not kept (`--without-texts`, I-7).
-struct KeywordIndex {
+final class KeywordIndex {
   private struct Keyword {
     let tokens: [[UInt32]]
     /// Who has it, in the order of people, and how they wrote it.
@@ -13,9 +15,9 @@ struct KeywordIndex {
   /// The keywords that begin with a token.
   private var starts: [[UInt32]: [Int]] = [:]
   /// How the first holder in a conversation wrote a keyword; nil for none.
-  private var spellings: [UInt64: String?] = [:]
+  private let spellings = Lock<[UInt64: String?]>([:])
 
-  mutating func add(_ text: String, of user: UInt32) {
+  func add(_ text: String, of user: UInt32) {
     let tokens = TextTokens(text).tokens
     guard let first = tokens.first else { return }
     if numbers[tokens] == nil {
@@ -30,13 +32,13 @@ struct KeywordIndex {
     if let last, last > user { keywords[number].holders.sort { $0.user < $1.user } }
   }
 
-  mutating func remove(_ user: UInt32) {
+  func remove(_ user: UInt32) {
     for number in keywords.indices { keywords[number].holders.removeAll { $0.user == user } }
-    spellings = [:]
+    spellings.withLock { $0 = [:] }
   }
 
   /// The keywords of a conversation's members that occur in a text, in the order of bytes.
-  mutating func found(
+  func found(
     in text: String, of conversation: UInt32, isMember: (UInt32) -> Bool
   ) -> [String] {
     let tokens = TextTokens(ofMessage: text).tokens
@@ -49,9 +51,9 @@ struct KeywordIndex {
     }
     return found.compactMap { number -> String? in
       let key = UInt64(conversation) << 32 | UInt64(number)
-      if let known = spellings[key] { return known }
+      if let known = spellings.withLock({ $0[key] }) { return known }
       let spelling = keywords[number].holders.first { isMember($0.user) }?.text
-      spellings[key] = spelling
+      spellings.withLock { $0[key] = spelling }
       return spelling
     }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }

@@ -41,7 +41,7 @@ internal import PushSupport
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  func add(_ key: Key, _ text: [UInt8]) throws(ImportProblem) {
+  func add(_ key: Key, _ text: some Collection<UInt8>) throws(ImportProblem) {
     entries.append(Entry(key: key, start: texts.count, count: text.count))
     texts.append(contentsOf: text)
     if texts.count >= runSize { try spill() }

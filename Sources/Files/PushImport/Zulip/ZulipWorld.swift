@@ -362,14 +362,6 @@ final class ZulipWorld {
       count(.mentionsDropped, world.shown("\(message.id)"))
       mentions.removeLast(mentions.count - OpenLimits.mentions)
     }
-    if !mentions.isEmpty {
-      line.append(",\"mentions\":[")
-      for (index, user) in mentions.enumerated() {
-        if index > 0 { line.append(UInt8(ascii: ",")) }
-        world.append(user: user, to: &line)
-      }
-      line.append("]")
-    }
-    if isForAll { line.append(",\"mentionsAll\":true") }
+    world.append(mentions: mentions, all: isForAll, to: &line)
   }
 }
