@@ -4,7 +4,8 @@
    differential.py PROGRAM [--rules RULES] [--worlds N] [--defects N] [--first SEED]
 
 Random worlds of the rule sets must give the same rows, byte by byte; files with one defect must be
-refused at the line that holds it; the slices of data/ must give the same rows. A failure names the
+refused at the line that holds it; the slices of data/ must give the same rows; and of what the cases
+of importers (Tests/PushImportTests/Cases) import, the evaluator must push to whom they say. A failure names the
 seed, and leaves its files where it says. Closes with 'N passed, N failed'.
 """
 import argparse
@@ -19,6 +20,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 RULES = ("easemob", "rongcloud", "open")
 DATA = os.path.join(HERE, "..", "..", "data")
+CASES = os.path.join(HERE, "..", "PushImportTests", "Cases")
 
 
 def run(*command):
@@ -95,6 +97,34 @@ def slices(program):
                 "--members", start + "members.csv.gz", "--messages", messages, "--format", "ndjson"])
 
 
+def lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def imported(program):
+    for path in sorted(glob.glob(os.path.join(CASES, "*", "*", "case.json"))):
+        folder = os.path.dirname(path)
+        with open(path, encoding="utf-8") as file:
+            case = json.load(file)
+        if "fails" in case:
+            continue
+        arguments = [os.path.join(folder, x) if x.endswith(".json") else x for x in case["args"]]
+        with tempfile.TemporaryDirectory() as scratch:
+            made = os.path.join(scratch, "world")
+            done = run(program, "import", case["system"], os.path.join(folder, case["input"]),
+                       "--output", made, "-q", *arguments)
+            decided = oracle("--settings", f"{made}/settings.ndjson", "--messages",
+                             f"{made}/messages.ndjson", "--format", "pushlist")
+        wanted = {(row["message"], row["user"]) for row in lines(os.path.join(folder, "expected.ndjson"))
+                  if row.get("imported", row["push"])}
+        found = {(row["message"], user) for row in map(json.loads, decided.stdout.splitlines())
+                 for user in row["push"]}
+        problem = (done.stderr + decided.stderr).decode()
+        difference = None if found == wanted and not problem else f"{sorted(found ^ wanted)} {problem}"
+        yield f"import of {os.path.relpath(folder, CASES)}", difference
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program")
@@ -114,8 +144,9 @@ def main():
             print(f"{name}: {difference}" + (f" (files in {folder})" if folder else ""))
 
     rule_sets = [options.rules] if options.rules else RULES
-    for name, difference in () if options.rules else slices(options.program):
-        note(name, difference)
+    for check in () if options.rules else (slices, imported):
+        for name, difference in check(options.program):
+            note(name, difference)
     seeds = range(options.first, options.first + max(options.worlds, options.defects))
     for seed in seeds:
         jobs = []

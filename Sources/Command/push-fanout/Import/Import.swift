@@ -144,7 +144,7 @@ struct ImportArguments: ParsableArguments {
     help: ArgumentHelp(
       "Replace each id by a hash with the key in this file: 32 hexadecimal digits.",
       valueName: "file"))
-  var hashIDs: InputPath?
+  var hashIds: InputPath?
 
   @Flag(help: "Exit with status 1 when something was counted that open rules cannot say.")
   var strict = false
@@ -170,7 +170,7 @@ struct ImportArguments: ParsableArguments {
     importer.threads = threads
     importer.isWithoutTexts = withoutTexts
     importer.progress = { bar.update($0) }
-    if let key = hashIDs?.path {
+    if let key = hashIds?.path {
       guard importer.hashIDs(key: try WholeFile.read(key)) else {
         throw Failure(
           text: "\(key): the key is not 32 hexadecimal digits; openssl rand -hex 16 makes one")
@@ -187,7 +187,7 @@ struct ImportArguments: ParsableArguments {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     Terminal.note(
       "\(output.path) has the world, \(Number.text(seconds)) s"
-        + (hashIDs == nil ? "; \(system.personalIDs)" : ""))
+        + (hashIds == nil ? "; \(system.personalIDs)" : ""))
     if strict, report.failsStrictly { throw ExitCode(1) }
   }
 }
