@@ -15,6 +15,7 @@ import Testing
     "store": "app.store", "messages": "messages.ndjson", "b": "everyone.level=none",
     "output": "free", "user": "u1", "message": "m1", "conversation": "g1", "at": "5",
     "device": "p1", "state": "offline", "result": "r.json", "file": "world.ndjson",
+    "export": "messages.ndjson",
     "verb": "list", "which": "important",
   ]
 
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test func everyFileOfACommandIsKnownAsOne() throws {
-    let files: Set = ["file", "folder", "result", "change"]
+    let files: Set = ["file", "folder", "result", "change", "export"]
     for command in try CommandTree.commands() {
       let wrong = command.arguments.filter { $0.isFile != files.contains($0.valueName) }
       #expect(wrong.map(\.shown) == [], "\(command.name)")

@@ -89,7 +89,7 @@ import Testing
       let before = place.names()
       let run = try place.run(["import", "mattermost", "pipe", "--output", "w"]) { process in
         waits(while: { process.isRunning }) { place.names() != before }
-        _ = try? place.shell("kill -INT \(process.processIdentifier)")
+        _ = try? place.shell("kill -TERM \(process.processIdentifier)")
       }
       #expect(run.errorLines == ["push-fanout: interrupted; no output was written"])
       #expect(place.names() == before)

@@ -36,7 +36,7 @@ struct ImportMattermost: ParsableCommand {
         push-fanout import mattermost export.zip --output acme
 
         push-fanout import mattermost export.zip --output acme \\
-          --api-users users.json --api-statuses statuses.json --collapsed-threads off
+          --api-users users.json --collapsed-threads off
 
       \(ImportArguments.help)
       """)

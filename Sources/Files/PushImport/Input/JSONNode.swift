@@ -87,13 +87,9 @@ internal import PushModel
 
   /// A whole number, also one written as 3030.0; nil for another value.
   var integer: Int64? {
-    switch kind {
-    case PF_JSON_INTEGER: return unsafe token.pointee.integer
-    case PF_JSON_NUMBER:
-      let number = unsafe token.pointee.number
-      return number.magnitude <= 0x1p53 ? Int64(exactly: number) : nil
-    default: return nil
-    }
+    if kind == PF_JSON_INTEGER { return unsafe token.pointee.integer }
+    guard let number, number.magnitude <= 0x1p53 else { return nil }
+    return Int64(exactly: number)
   }
 
   var number: Double? {
