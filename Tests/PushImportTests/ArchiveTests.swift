@@ -34,6 +34,12 @@ import Testing
     #expect(result.report.counts.values.first?.examples == ["a.zip/import.jsonl:2"])
   }
 
+  /// Names are UTF-8 in any locale.
+  @Test func namesOfAnyCharacters() throws {
+    let archive = Archive.make([("data/日本.png", "x"), ("übung.jsonl", "{")], zip: true)
+    #expect(problem(archive) == "a.zip/übung.jsonl:1: the JSON text is cut off")
+  }
+
   @Test func gzip() throws {
     let folder = ScratchFolder()
     let plain = try folder.write(Array(Self.text.utf8), as: "import.jsonl")

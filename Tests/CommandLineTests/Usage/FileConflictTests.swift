@@ -24,7 +24,7 @@ import Testing
     "settings set": ["--level", "all"], "settings clear": ["--quiet-hours"],
     "settings defaults": ["--app"], "explain": ["--content"],
     "store rebuild": ["--from-snapshot"], "store compact": ["--keep", "1d"],
-    "store erase": ["--user", "u1"],
+    "store erase": ["--user", "u1"], "import mattermost": ["--api-users", "world.ndjson"],
   ]
 
   /// A command line with values for some arguments, and for what else there must be.

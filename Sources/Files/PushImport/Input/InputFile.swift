@@ -17,6 +17,8 @@ protocol ByteSource: AnyObject {
   /// Bytes of the file; nil when it is no regular file.
   private let byteCount: Int64?
   private let archive: OpaquePointer
+  /// Of the thread while libarchive reads names, which are UTF-8 by it.
+  private let locale = unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
   /// A zip whose end is missing: its entries are read all the same, so that the one is named at which it
   /// is cut.
   private var isCut = false
@@ -59,7 +61,10 @@ protocol ByteSource: AnyObject {
     if byteCount != nil { isCut = try lacksEndOfZip() }
   }
 
-  deinit { unsafe _ = archive_read_free(archive) }
+  deinit {
+    unsafe _ = archive_read_free(archive)
+    if let locale = unsafe locale { unsafe freelocale(locale) }
+  }
 
   /// The file and the entry.
   var name: String { entry.isEmpty ? path : "\(path)/\(entry)" }
@@ -85,6 +90,8 @@ protocol ByteSource: AnyObject {
   /// Goes to the next regular file in the archive; false at its end. A file that is no archive is the one
   /// entry of itself.
   func next() throws(ImportProblem) -> Bool {
+    let before = unsafe uselocale(locale)
+    defer { unsafe _ = uselocale(before) }
     while true {
       var header: OpaquePointer?
       switch unsafe archive_read_next_header(archive, &header) {
@@ -124,7 +131,7 @@ protocol ByteSource: AnyObject {
 
   /// A name that is not UTF-8 is none that is looked for.
   private static func name(of header: OpaquePointer) -> String {
-    let name = unsafe archive_entry_pathname(header) ?? archive_entry_pathname_utf8(header)
+    let name = unsafe archive_entry_pathname(header)
     return unsafe name.map { unsafe String(cString: $0) } ?? "?"
   }
 
