@@ -148,8 +148,13 @@ import Testing
     let posts = (0..<12_000).map { index in
       let pad = String(repeating: "x", count: Int.random(in: 0..<300, using: &random))
       let user = Int.random(in: 0..<600, using: &random)
+      let thread =
+        index % 3 == 0
+        ? #","replies":[{\#(Line.body("x", "u\(index % 500)", index))}],"#
+          + #""thread_followers":[{"user":"u\#(index % 499)"},{"user":"u\#(index % 498)"}]"# : ""
       return Line.post(
-        "k\(index % 9) @u\(user) \(pad)", by: "u1", at: Int.random(in: 0..<9000, using: &random))
+        "k\(index % 9) @u\(user) \(pad)", by: "u1", at: Int.random(in: 0..<9000, using: &random),
+        thread)
     }
     var first: Imported?
     for threads in 1...16 {
@@ -164,6 +169,6 @@ import Testing
       }
       first = first ?? result
     }
-    #expect(first?.messages.count == 12_000)
+    #expect(first?.messages.count == 16_000)
   }
 }

@@ -14,7 +14,7 @@ struct ImportedUser {
 }
 
 /// What an importer says of a member of a conversation, or of someone in a thread.
-struct ImportedMember: Equatable {
+struct ImportedMember: Hashable {
   var level: MessageClasses?
   var mutedUntil: Int64 = 0
   var follows: Bool?

@@ -4,8 +4,10 @@ internal import PushSupport
 
 /// The world that an import makes: settings in memory, in packed form, and messages in runs on the disk.
 ///
-/// Ids are written through ``append(id:)``, which hashes them where that was asked for.
-final class ImportedWorld {
+/// Ids are written through ``append(id:to:)``, which hashes them where that was asked for.
+///
+/// SAFETY: while several threads read it, none changes it.
+final class ImportedWorld: @unchecked Sendable {
   var report: ImportReport
   /// Whether texts hold keywords alone.
   let isWithoutTexts: Bool
@@ -18,7 +20,8 @@ final class ImportedWorld {
   private var hasKeywords: [Bool] = []
   private var texts = RecordTexts()
   private let keywords = KeywordIndex()
-  private var lastMember: (record: ImportedMember, number: UInt32)?
+  /// The numbers of what members say: there are few different texts.
+  private var memberTexts: [ImportedMember: UInt32] = [:]
 
   private var conversationIDs = IdentifierTable()
   private var conversations: [Conversation] = []
@@ -30,11 +33,30 @@ final class ImportedWorld {
     var kind: ConversationKind
     /// A thread's; itself for others.
     let parent: UInt32
-    /// The number of its id; of a thread without a name, its number in the parent.
-    let number: UInt64
+    /// The number of its id.
+    let id: UInt32
     var memberCount: UInt32 = 0
     var hasKeywords = false
-    let hasName: Bool
+  }
+
+  /// Threads `PARENT#NUMBER` and their records. They are kept apart: they are added while other threads
+  /// of execution read conversations and memberships.
+  private var threads: [Thread] = []
+  private var threadMembers: [ThreadMember] = []
+
+  private struct Thread: BitwiseCopyable {
+    let parent: UInt32
+    /// How many conversations came before it.
+    let place: UInt32
+    let number: Int
+  }
+
+  private struct ThreadMember: BitwiseCopyable {
+    let thread: UInt32
+    let user: UInt32
+    let text: UInt32
+    /// How many memberships came before it.
+    let place: UInt32
   }
 
   init(
@@ -85,7 +107,7 @@ final class ImportedWorld {
     let number = UInt32(conversations.count)
     conversationsByID.append(number)
     conversations.append(
-      Conversation(kind: kind, parent: parent ?? number, number: UInt64(name), hasName: true))
+      Conversation(kind: kind, parent: parent ?? number, id: name))
     if kind == .thread { report.records.threads += 1 } else { report.records.conversations += 1 }
     return number
   }
@@ -94,12 +116,14 @@ final class ImportedWorld {
     conversationIDs.index(ofUTF8: unsafe id.bytes).map { conversationsByID[Int($0)] }
   }
 
-  /// A thread `PARENT#NUMBER`, which is not looked for.
+  /// Makes a thread `PARENT#NUMBER`, which is not looked for.
+  ///
+  /// - Returns: its number among such threads.
   func thread(_ parent: UInt32, _ number: Int) -> UInt32 {
-    conversations.append(
-      Conversation(kind: .thread, parent: parent, number: UInt64(number), hasName: false))
+    threads.append(
+      Thread(parent: parent, place: UInt32(conversations.count), number: number))
     report.records.threads += 1
-    return UInt32(conversations.count - 1)
+    return UInt32(threads.count - 1)
   }
 
   func memberCount(_ conversation: UInt32) -> Int {
@@ -122,20 +146,21 @@ final class ImportedWorld {
     conversations[Int(conversation)].memberCount += 1
   }
 
-  /// Writes a record that there is none of yet, and that is not looked for.
+  /// Writes a record in a thread of ``thread(_:_:)``.
   func addMember(_ user: UInt32, ofThread thread: UInt32, _ record: ImportedMember) {
-    memberships.append(
-      Memberships.Record(conversation: thread, user: user, text: number(of: record)))
+    threadMembers.append(
+      ThreadMember(
+        thread: thread, user: user, text: number(of: record),
+        place: UInt32(memberships.records.count)))
     report.records.members += 1
   }
 
   private func number(of record: ImportedMember) -> UInt32 {
-    // Most members have set nothing, or what the one before has.
-    if let last = lastMember, last.record == record { return last.number }
+    if let known = memberTexts[record] { return known }
     var text: [UInt8] = []
     text.append(record)
     let number = texts.insert(text)
-    lastMember = (record, number)
+    memberTexts[record] = number
     return number
   }
 
@@ -187,19 +212,15 @@ final class ImportedWorld {
   }
 
   func append(conversation: UInt32, to line: inout [UInt8]) {
-    let conversation = conversations[Int(conversation)]
-    if conversation.hasName {
-      let id = conversationIDs[UInt32(conversation.number)].text
-      if let hash { line.appendJSON(hash.text(id.utf8)) } else { line.appendJSON(id) }
-    } else {
-      append(thread: Int(conversation.number), of: conversation.parent, to: &line)
-    }
+    let id = conversationIDs[conversations[Int(conversation)].id].text
+    if let hash { line.appendJSON(hash.text(id.utf8)) } else { line.appendJSON(id) }
   }
 
   /// Appends the id of a thread `PARENT#NUMBER`.
   func append(thread number: Int, of parent: UInt32, to line: inout [UInt8]) {
-    if hash != nil {
-      line.appendJSON(shown("\(id(of: conversations[Int(parent)]))#\(number)"))
+    if let hash {
+      let id = conversationIDs[conversations[Int(parent)].id].text
+      line.appendJSON(hash.text("\(id)#\(number)".utf8))
     } else {
       append(conversation: parent, to: &line)
       line[line.count - 1] = UInt8(ascii: "#")
@@ -221,11 +242,6 @@ final class ImportedWorld {
     if all { line.append(",\"mentionsAll\":true") }
   }
 
-  private func id(of conversation: Conversation) -> String {
-    if conversation.hasName { return conversationIDs[UInt32(conversation.number)].text }
-    return "\(id(of: conversations[Int(conversation.parent)]))#\(conversation.number)"
-  }
-
   // MARK: Writing
 
   /// The names of the files (I-1).
@@ -233,13 +249,33 @@ final class ImportedWorld {
 
   /// Writes the files into a folder.
   func write(into folder: OutputFolder) throws -> ImportReport {
-    let settings = try folder.file("settings.ndjson")
-    try writeSettings(to: settings)
-    let file = try folder.file("messages.ndjson")
-    var buffer: [UInt8] = []
+    let files = Files(
+      settings: try folder.file("settings.ndjson"), messages: try folder.file("messages.ndjson"))
+    let (settings, count) = Parallel.both {
+      try self.writeSettings(to: files.settings)
+    } _: {
+      try self.writeMessages(to: files.messages)
+    }
+    try settings.get()
+    report.records.messages = try count.get()
+    let text = try folder.file("report.json")
+    try text.write(report.json)
+    try text.finish()
+    return report
+  }
+
+  /// SAFETY: a thread writes each of them.
+  private struct Files: @unchecked Sendable {
+    let settings: OutputFile
+    let messages: OutputFile
+  }
+
+  /// - Returns: how many there are.
+  private func writeMessages(to file: OutputFile) throws -> Int {
+    var (count, buffer): (Int, [UInt8]) = (0, [])
     try messages.drain { _, line in
       buffer.append(contentsOf: line)
-      report.records.messages += 1
+      count += 1
       if buffer.count >= 1 << 18 {
         try file.write(whole: buffer)
         buffer.removeAll(keepingCapacity: true)
@@ -247,10 +283,7 @@ final class ImportedWorld {
     }
     try file.write(whole: buffer)
     try file.finish()
-    let text = try folder.file("report.json")
-    try text.write(report.json)
-    try text.finish()
-    return report
+    return count
   }
 
   private func writeSettings(to file: OutputFile) throws {
@@ -267,28 +300,65 @@ final class ImportedWorld {
       buffer.append(contentsOf: texts[text])
       try flush(1 << 18)
     }
-    for (number, conversation) in conversations.enumerated() {
-      buffer.append("{\"kind\":\"conversation\",\"id\":")
-      append(conversation: UInt32(number), to: &buffer)
-      buffer.append(",\"type\":\"")
-      buffer.append(contentsOf: conversation.kind.rawValue.utf8)
-      buffer.append("\"")
-      if conversation.kind == .thread {
-        buffer.append(",\"parent\":")
-        append(conversation: conversation.parent, to: &buffer)
+    var next = 0
+    for number in 0...conversations.count {
+      while next < threads.count, threads[next].place <= number {
+        buffer.append("{\"kind\":\"conversation\",\"id\":")
+        append(thread: next, to: &buffer)
+        buffer.append(",\"type\":\"thread\",\"parent\":")
+        append(conversation: threads[next].parent, to: &buffer)
+        buffer.append("}\n")
+        next += 1
+        try flush(1 << 18)
       }
-      buffer.append("}\n")
+      if number == conversations.count { break }
+      append(record: UInt32(number), to: &buffer)
       try flush(1 << 18)
     }
-    for member in memberships.records {
+    next = 0
+    for number in 0...memberships.records.count {
+      while next < threadMembers.count, threadMembers[next].place <= number {
+        let member = threadMembers[next]
+        buffer.append("{\"kind\":\"member\",\"conversation\":")
+        append(thread: Int(member.thread), to: &buffer)
+        append(user: member.user, text: member.text, to: &buffer)
+        next += 1
+        try flush(1 << 18)
+      }
+      if number == memberships.records.count { break }
+      let member = memberships.records[number]
       buffer.append("{\"kind\":\"member\",\"conversation\":")
       append(conversation: member.conversation, to: &buffer)
-      buffer.append(",\"user\":")
-      append(user: member.user, to: &buffer)
-      buffer.append(contentsOf: texts[member.text])
+      append(user: member.user, text: member.text, to: &buffer)
       try flush(1 << 18)
     }
     try flush(0)
     try file.finish()
+  }
+
+  private func append(thread: Int, to line: inout [UInt8]) {
+    append(thread: threads[thread].number, of: threads[thread].parent, to: &line)
+  }
+
+  /// Appends the record of a conversation.
+  private func append(record number: UInt32, to line: inout [UInt8]) {
+    let conversation = conversations[Int(number)]
+    line.append("{\"kind\":\"conversation\",\"id\":")
+    append(conversation: number, to: &line)
+    line.append(",\"type\":\"")
+    line.append(contentsOf: conversation.kind.rawValue.utf8)
+    line.append("\"")
+    if conversation.kind == .thread {
+      line.append(",\"parent\":")
+      append(conversation: conversation.parent, to: &line)
+    }
+    line.append("}\n")
+  }
+
+  /// Appends the end of a member's record.
+  private func append(user: UInt32, text: UInt32, to line: inout [UInt8]) {
+    line.append(",\"user\":")
+    append(user: user, to: &line)
+    line.append(contentsOf: texts[text])
   }
 }
