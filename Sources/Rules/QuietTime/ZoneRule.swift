@@ -1,5 +1,3 @@
-internal import PushModel
-
 /// A POSIX TZ rule, which gives local time for all years: `CET-1CEST,M3.5.0,M10.5.0/3`.
 ///
 /// - Source: POSIX.1-2017, "Other Environment Variables", TZ; with the extensions of RFC 9636,
@@ -33,7 +31,7 @@ struct ZoneRule: Equatable {
 
     /// Seconds from the epoch to this time of a year, as if the clock showed UTC.
     func second(inYear year: Int64) -> Int64 {
-      let first = Instant.daysSinceEpoch(year, 1, 1)
+      let first = Self.daysFromEpoch(year, 1, 1)
       let day =
         switch kind {
         case .julian(let day): first + day - 1 + (Self.isLeap(year) && day >= 60 ? 1 : 0)
@@ -46,10 +44,8 @@ struct ZoneRule: Equatable {
     private static func day(
       _ year: Int64, _ month: Int64, _ week: Int64, _ weekday: Int64
     ) -> Int64 {
-      let first = Instant.daysSinceEpoch(year, month, 1)
-      let next =
-        month == 12
-        ? Instant.daysSinceEpoch(year + 1, 1, 1) : Instant.daysSinceEpoch(year, month + 1, 1)
+      let first = daysFromEpoch(year, month, 1)
+      let next = month == 12 ? daysFromEpoch(year + 1, 1, 1) : daysFromEpoch(year, month + 1, 1)
       // 1970-01-01 was a Thursday.
       let firstWeekday = (first + 4) % 7
       let day = first + (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
@@ -58,6 +54,17 @@ struct ZoneRule: Equatable {
 
     static func isLeap(_ year: Int64) -> Bool {
       year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    /// Days since 1970-01-01 of a date of the Gregorian calendar.
+    ///
+    /// Years are counted from March, so that a leap day is the last day of one.
+    private static func daysFromEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+      let marchYear = month > 2 ? year : year - 1
+      let (era, yearOfEra) = (marchYear / 400, marchYear % 400)
+      let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+      let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+      return era * 146_097 + dayOfEra - 719_468
     }
   }
 
