@@ -31,7 +31,7 @@ def blocks_of_the_page(page=PAGE):
 def test_what_the_statements_write_is_decided(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = blocks_of_the_page()
-    assert [language for language, _ in blocks].count("sql") == 3
+    assert [language for language, _ in blocks].count("sql") == 5
     for language, text in blocks:
         if language == "sql":
             duckdb.connect().execute(text)
