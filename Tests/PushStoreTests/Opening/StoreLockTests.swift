@@ -145,10 +145,16 @@ import Testing
   /// SQLite's locks of a process on a file, as the system lists them.
   private static func locks(_ path: String) throws -> [String] {
     let status = try #require(StoreInode.status(path))
-    let lines = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-    return lines.filter { line in
-      line.contains(" \(getpid()) ") && line.contains(":\(status.st_ino) ")
-    }.map { $0.split(separator: " ")[1] }.map(String.init).sorted()
+    var found: Set<[Substring]> = []
+    // A list that other processes change while it is read may lack a lock.
+    for _ in 0..<5 {
+      let lines = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+      for line in lines
+      where line.contains(" \(getpid()) ") && line.contains(":\(status.st_ino) ") {
+        found.insert(Array(line.split(separator: " ").dropFirst()))
+      }
+    }
+    return found.map { String($0[0]) }.sorted()
   }
 
   /// Whoever closes a descriptor of a file takes the locks of the whole process along.
