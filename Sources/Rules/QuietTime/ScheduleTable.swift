@@ -123,6 +123,10 @@ public struct ScheduleTable: Sendable {
   /// How many distinct settings there are, the empty ones included.
   public var count: Int { schedules.count }
 
+  /// About how many bytes an entry takes.
+  package static let bytesPerEntry =
+    MemoryLayout<QuietSettings>.stride + MemoryLayout<QuietSchedule?>.stride + 8
+
   /// The settings of an index. The first are empty.
   public subscript(index: UInt32) -> QuietSettings { table.settings[Int(index)] }
 
@@ -166,6 +170,24 @@ public struct ScheduleTable: Sendable {
     let schedule = try schedule(of: new, UInt32(count))
     schedules.append(schedule)
     return table.append(new)
+  }
+
+  /// Takes back the indices of settings, but for the empty ones.
+  ///
+  /// - Parameter used: by index, whether it is still used.
+  /// - Returns: the later index of each that is used; 0 for the others.
+  /// - Complexity: O(settings).
+  package mutating func keep(_ used: [Bool]) -> [UInt32] {
+    let before = self
+    var indices = [UInt32](repeating: 0, count: used.count)
+    (table, schedules, missing) = (QuietSettingsTable(), [], [:])
+    for (old, settings) in before.table.settings.enumerated() where old == 0 || used[old] {
+      let index = table.append(settings)
+      schedules.append(before.schedules[old])
+      missing[index] = before.missing[UInt32(old)]
+      indices[old] = index
+    }
+    return indices
   }
 
   /// Reads all settings under other settings of the app.

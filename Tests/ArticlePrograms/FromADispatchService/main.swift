@@ -179,8 +179,10 @@ let membershipCount =
   report.membershipCount  // 4
 let bytes =
   report.total  // bytes of the tables and the cached states
+let unused =
+  report.unused  // what changes left behind; an update takes it back before it is much
 // end
-precondition(membershipCount == 4 && bytes > 0)
+precondition(membershipCount == 4 && bytes > 0 && unused < bytes)
 
 // snippet
 do throws(FanoutError) {

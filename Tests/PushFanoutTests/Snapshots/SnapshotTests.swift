@@ -38,7 +38,9 @@ import Testing
         change.apply(to: &model)
         changes.append(change)
       }
+      let compacts = random.chance(10)
       try fanout.update { (update) throws(FanoutError) in
+        if compacts { update.writer.compact(threads: 2) }
         for change in changes { try change.apply(to: &update) }
       }
       if random.chance(20) {

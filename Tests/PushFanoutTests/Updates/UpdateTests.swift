@@ -1,8 +1,9 @@
-import PushFanout
 import PushReference
 import PushModel
 import TestSupport
 import Testing
+
+@testable import PushFanout
 
 /// Goal: after any sequence of updates the engine answers as the reference does with the same
 /// settings; an update that fails changes nothing; a result goes on answering for its own version.
@@ -114,8 +115,10 @@ import Testing
       if random.chance(25) {
         failedUpdate(fanout, changes, label)
       } else {
+        let compacts = random.chance(20)
         try fanout.update { (update) throws(FanoutError) in
           for change in changes { try change.apply(to: &update) }
+          if compacts { update.writer.compact(threads: 1) }
         }
         model = next
         version += 1
@@ -181,6 +184,7 @@ import Testing
         var user = UserSettings()
         user.devices = [Device(id: "stray device")]
         try update.setUser("stray3", user)
+        if changes.count % 2 == 0 { update.writer.compact(threads: 2) }
         throw Stop()
       }
     }

@@ -16,7 +16,9 @@ extension Fanout {
     let writer = writerLock.withLock { _ in
       let version = current
       let store = PageStore(after: version.generation)
-      return TableWriter(Tables(forking: version, store), store)
+      let forked = TableWriter(Tables(forking: version, store), store)
+      forked.replaced = ReplacedValues(madeNow: forked.tables)
+      return forked
     }
     return Fanout(writer, threads: threads, cacheBytes: cacheByteLimit)
   }

@@ -192,6 +192,7 @@ public import QuietTime
     try settle(threads: threads)
     writer.groupNames()
     writer.fillKeys(threads: threads)
+    writer.replaced = ReplacedValues(madeNow: writer.tables)
     return writer
   }
 }

@@ -133,11 +133,10 @@ private struct OverrideSlots: @unchecked Sendable {
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.overrideStart = UInt32(range.lowerBound)
     row.overrideCount = UInt32(sort(range))
-    var last: Int64 = 0
+    row.startsUntil = 0
     records.forEachChunkElement(row.overrides) { _, record in
-      if record.isStart { last = max(last, record.value) }
+      if record.isStart { row.noteStart(record.value) }
     }
-    row.startsUntil = UInt32(clamping: (last + 999) / 1000)
   }
 
   private func sort(_ range: Range<Int>) -> Int {

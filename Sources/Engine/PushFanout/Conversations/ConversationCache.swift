@@ -254,6 +254,9 @@ internal import Synchronization
     }
     if entry.target.kind == .thread, unsafe !slot.pointee.load().hasEntry {
       state.threads[entry.target.members]?.remove(entry.target.conversation)
+      if state.threads[entry.target.members]?.isEmpty ?? false {
+        state.threads[entry.target.members] = nil
+      }
     }
   }
 

@@ -9,22 +9,6 @@ extension Fanout {
   /// The number of conversation ids that have appeared.
   package var conversationCount: Int { reading { $0.conversations.count } }
 
-  /// Whether most member slots and device records are unused, so that rebuilding the tables is
-  /// worthwhile.
-  ///
-  /// - Complexity: O(conversations).
-  package var isMostlyUnused: Bool {
-    reading { tables in
-      var members = 0
-      for index in 0..<tables.conversations.count {
-        members += Int(tables.conversations[index].count)
-      }
-      let spare = 1 << 20
-      return tables.memberUsers.count > 4 * members + spare
-        || tables.devices.recordCount > 8 * tables.userCount + spare
-    }
-  }
-
   /// Describes the first difference between two engines' settings; nil when they are equal. The
   /// order of users matters, that of conversations does not.
   ///

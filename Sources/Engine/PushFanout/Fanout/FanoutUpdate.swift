@@ -169,6 +169,7 @@ public import PushModel
       }
     }
     let isDelivered = cache.deliver(entries, memberships.all, number: number)
-    if isBulk || !isDelivered { cache.removeAll() }
+    let isCompacted = writer.compactIfWorthwhile(threads: threads)
+    if isBulk || isCompacted || !isDelivered { cache.removeAll() }
   }
 }

@@ -1,3 +1,5 @@
+internal import QuietTime
+
 /// The memory that the engine's tables take, in bytes.
 ///
 /// Counts one version. Older versions that are retained share most of it.
@@ -17,6 +19,11 @@ public struct MemoryReport: Sendable, Equatable {
   public let ids: Int
   /// The characters of longer ids.
   public let idCharacters: Int
+  /// Distinct quiet hours, and distinct levels, roles and channels, without the characters of these.
+  public let values: Int
+  /// What of all parts nothing uses any more, about and at most: an update makes the tables again
+  /// when it is more than a twenty-fourth of them.
+  public let unused: Int
   /// What is kept between messages of conversations that messages went to, at most; bounded by
   /// ``Fanout/cacheByteLimit``.
   public let states: Int
@@ -34,7 +41,7 @@ public struct MemoryReport: Sendable, Equatable {
   /// The sum of all parts, without ``mapped``.
   public var total: Int {
     users + userExtras + conversations + memberships + membershipExtras + ids + idCharacters
-      + states
+      + values + states
   }
 }
 
@@ -55,10 +62,26 @@ extension Fanout {
       users: sizes[.users] + version.memberships.byteCount + version.log.byteCount,
       userExtras: sizes[.userExtras], conversations: sizes[.conversations],
       memberships: sizes[.memberships], membershipExtras: sizes[.membershipExtras],
-      ids: sizes[.ids], idCharacters: sizes.idCharacters, states: cache.byteCount,
+      ids: sizes[.ids], idCharacters: sizes.idCharacters, values: tables.valueBytes,
+      unused: version.unusedBytes, states: cache.byteCount,
       mapped: tables.userIDs.mapping?.byteCount ?? 0,
       userCount: tables.userCount, conversationCount: tables.conversations.count,
       membershipCount: membershipCount)
+  }
+}
+
+extension Tables {
+  /// The bytes of tables and values.
+  var byteCount: Int {
+    var sizes = TableSizes()
+    forEachTable(&sizes)
+    return sizes.total + valueBytes
+  }
+
+  fileprivate var valueBytes: Int {
+    scheduleTable.count * ScheduleTable.bytesPerEntry
+      + policies.users.count * InternedList<UserPolicy>.bytesPerValue
+      + policies.members.count * InternedList<MemberPolicy>.bytesPerValue
   }
 }
 
@@ -66,6 +89,8 @@ extension Fanout {
 private struct TableSizes: TableVisitor {
   private var sizes: [SnapshotPart.Subject: Int] = [:]
   private(set) var idCharacters = 0
+
+  var total: Int { sizes.values.reduce(idCharacters, +) }
 
   subscript(subject: SnapshotPart.Subject) -> Int { sizes[subject] ?? 0 }
 

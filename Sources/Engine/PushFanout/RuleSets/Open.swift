@@ -54,6 +54,14 @@ struct OpenMemberClass: BitwiseCopyable, Hashable {
 
   private init(bits: UInt32) { self.bits = bits }
 
+  /// Nil for bits that no class has.
+  init?(stored bits: UInt32) {
+    self.init(bits: bits)
+    guard bits >> 31 == 0, Int(bits >> 9 & 7) < Self.scopes.count,
+      Reach(rawValue: bits >> 14 & 7) != nil, Mute(rawValue: bits >> 17 & 3) != nil
+    else { return nil }
+  }
+
   /// The member at an instant.
   ///
   /// - Parameter allowed: what passes the user's mutes.

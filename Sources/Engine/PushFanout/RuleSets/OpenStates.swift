@@ -31,6 +31,8 @@ internal import Synchronization
   private let quiets: UnsafeMutablePointer<OpenQuiet?>
   private let numbered = Atomic(firstState)
   private let known = Lock(Known())
+  /// Whether a class got no number.
+  private let isOutOfBases = Atomic(false)
 
   private struct Known {
     /// How many bases and phases have numbers.
@@ -42,6 +44,14 @@ internal import Synchronization
 
   /// Every state numbered until now is below it.
   var stateCount: Int { numbered.load(ordering: .acquiring) }
+
+  /// Whether something of a kind may have no number left.
+  var isFull: Bool {
+    known.withLock { known in
+      known.baseCount >= Int(Self.othersBase) || known.phaseCount >= Int(Self.othersPhase)
+        || Self.firstState + known.states.count >= Self.stateCapacity
+    }
+  }
 
   /// - Parameters:
   ///   - codes: of ``OpenMessageClass/count`` tables.
@@ -82,23 +92,39 @@ internal import Synchronization
   ///
   /// - Complexity: O(1), without a lock if it is known.
   func base(_ member: OpenMemberClass) -> UInt16 {
-    find(member)
-      ?? known.withLock { known in
-        if let base = find(member) { return base }
-        guard known.baseCount < Int(Self.othersBase) else { return Self.othersBase }
-        let base = UInt16(known.baseCount)
-        unsafe members[Int(base)] = member
-        known.baseCount += 1
-        for phase in 0..<known.phaseCount where phase != StateRules.refusedPhase {
-          let state = unsafe state(member, quiets[phase], &known)
-          set(state, phase: UInt8(phase), base: base)
-        }
-        var slot = firstSlot(of: member)
-        while unsafe slots[slot].load(ordering: .relaxed) != 0 { slot = next(slot) }
-        unsafe slots[slot].store(
-          UInt64(member.bits) << 16 | UInt64(base), ordering: .releasing)
-        return base
+    if let base = find(member) { return base }
+    if isOutOfBases.load(ordering: .relaxed) { return Self.othersBase }
+    return known.withLock { known in
+      if let base = find(member) { return base }
+      guard known.baseCount < Int(Self.othersBase) else {
+        isOutOfBases.store(true, ordering: .relaxed)
+        return Self.othersBase
       }
+      let base = UInt16(known.baseCount)
+      unsafe members[Int(base)] = member
+      known.baseCount += 1
+      for phase in 0..<known.phaseCount where phase != StateRules.refusedPhase {
+        let state = unsafe state(member, quiets[phase], &known)
+        set(state, phase: UInt8(phase), base: base)
+      }
+      var slot = firstSlot(of: member)
+      while unsafe slots[slot].load(ordering: .relaxed) != 0 { slot = next(slot) }
+      unsafe slots[slot].store(
+        UInt64(member.bits) << 16 | UInt64(base), ordering: .releasing)
+      return base
+    }
+  }
+
+  /// The classes with a base, in the order of bases.
+  var numberedClasses: [OpenMemberClass] {
+    known.withLock { known in (1..<known.baseCount).compactMap { unsafe members[$0] } }
+  }
+
+  /// Numbers the classes of other tables as these did.
+  ///
+  /// - Returns: false for what no tables number so.
+  func number(_ classes: [OpenMemberClass]) -> Bool {
+    classes.indices.allSatisfy { base(classes[$0]) == $0 + 1 }
   }
 
   private func find(_ member: OpenMemberClass) -> UInt16? {

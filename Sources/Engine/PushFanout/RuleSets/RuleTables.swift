@@ -61,12 +61,8 @@ final class RuleTables: Sendable {
   var mark: UInt64 {
     let known = knownMark.load(ordering: .relaxed)
     if known != 0 { return known }
-    if app.rules.numbersStates {
-      let mark = UInt64.random(in: 1 ... .max)
-      return knownMark.compareExchange(
-        expected: 0, desired: mark, ordering: .relaxed
-      ).exchanged ? mark : knownMark.load(ordering: .relaxed)
-    }
+    // Bases are in the snapshot.
+    if app.rules.numbersStates { return OpenKeys.mark }
     var bytes: [UInt8] = []
     for kind in ConversationKind.allCases where kind != .thread {
       unsafe tables(kind).forEachBaseTable { unsafe bytes.append(contentsOf: $0) }

@@ -89,6 +89,11 @@ struct SnapshotReading {
     let tables = try Tables(empty, &reading)
     try check(tables)
     let writer = TableWriter(tables, store)
+    writer.replaced = ReplacedValues(opened: tables)
+    let states = unsafe tables.stateTables(.group).openStates
+    guard states?.number(settings.openClasses) ?? settings.openClasses.isEmpty else {
+      throw .malformed(section: "settings", "members' classes")
+    }
     // Unless a program with the same rules wrote the keys.
     if settings.rulesMark != tables.rules.mark || !tables.hasKeys {
       writer.fillKeys(threads: threads)

@@ -67,10 +67,11 @@ extension FanoutVersion {
 
 extension Tables {
   func write(to file: inout SnapshotFile) throws(SnapshotError) {
+    // First, as it may number members' classes, which are among the settings.
+    if devices.toldUsers > 0 { file.replaced = ReplacedElements(self) }
     file.begin(.settings)
     try file.append(SnapshotSettings(self).bytes[...])
     try file.end(elementCount: 1)
-    if devices.toldUsers > 0 { file.replaced = ReplacedElements(self) }
     try forEachTable(&file)
   }
 }

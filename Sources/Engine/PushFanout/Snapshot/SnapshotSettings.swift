@@ -11,9 +11,11 @@ struct SnapshotSettings {
   var seeds: [UInt64] = []
   /// ``RuleTables/mark``, by which members' keys were computed.
   var rulesMark: UInt64 = 0
-  /// Of the time-zone data that the engine used; nil in a snapshot that was written before it was
-  /// kept.
+  /// Of the time-zone data that the engine used; nil if it is not known, as in a snapshot that was
+  /// written before it was kept.
   var zoneVersion: String?
+  /// ``OpenStates/numberedClasses``: the bases of members' keys by open rules.
+  var openClasses: [OpenMemberClass] = []
 
   init() {}
 
@@ -24,6 +26,7 @@ struct SnapshotSettings {
     seeds = tables.idTables.map(\.slots.seed)
     rulesMark = tables.rules.mark
     zoneVersion = try? ZoneDatabase.system.get().version
+    openClasses = unsafe tables.stateTables(.group).openStates?.numberedClasses ?? []
   }
 
   var bytes: [UInt8] {
@@ -31,7 +34,11 @@ struct SnapshotSettings {
     var copy = self
     // Writing does not throw.
     do throws(Malformed) { try copy.code(&sink) } catch { preconditionFailure(error.what) }
-    if var zoneVersion { sink.code(&zoneVersion) }
+    var version = zoneVersion ?? ""
+    sink.code(&version)
+    if !openClasses.isEmpty {
+      do throws(Malformed) { try copy.codeClasses(&sink) } catch { preconditionFailure(error.what) }
+    }
     return sink.bytes
   }
 
@@ -42,8 +49,9 @@ struct SnapshotSettings {
     if source.remaining > 0 {
       var version = ""
       try source.code(&version)
-      zoneVersion = version
+      zoneVersion = version.isEmpty ? nil : version
     }
+    if source.remaining > 0 { try codeClasses(&source) }
     guard source.remaining == 0 else { throw Malformed("trailing bytes") }
     // A program may have set what a file may not say.
     for option in RuleSet.allCases.flatMap(\.options)
@@ -53,7 +61,16 @@ struct SnapshotSettings {
     if schedules.isEmpty { throw Malformed("the empty schedule is missing") }
   }
 
-  /// All but the version of the time-zone data.
+  private mutating func codeClasses(_ coder: inout some ByteCoder) throws(Malformed) {
+    try coder.code(&openClasses, atLeast: 4, .online) { (value, coder) throws(Malformed) in
+      var bits = value.bits
+      try coder.code(&bits)
+      guard let found = OpenMemberClass(stored: bits) else { throw Malformed("a member's class") }
+      value = found
+    }
+  }
+
+  /// All but the version of the time-zone data and what follows it.
   private mutating func code(_ coder: inout some ByteCoder) throws(Malformed) {
     for index in seeds.indices { try coder.code(&seeds[index]) }
     try app.code(&coder)

@@ -9,6 +9,8 @@ struct DeviceTable {
   private var freeRuns: InlineArray<16, UInt32>
   /// The number of users of whose devices heartbeats told.
   private(set) var toldUsers: Int
+  /// The number of records that no user has.
+  private(set) var unusedCount: Int
 
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: DeviceTable?, _ visitor: inout Visitor
@@ -18,6 +20,7 @@ struct DeviceTable {
       records: try visitor.visit(other?.lists.records, .devices))
     freeRuns = other?.freeRuns ?? InlineArray(repeating: 0)
     toldUsers = other?.toldUsers ?? 0
+    unusedCount = other?.unusedCount ?? 0
   }
 
   var recordCount: Int { lists.records.count }
@@ -74,6 +77,7 @@ struct DeviceTable {
     if size < freeRuns.count, freeRuns[size] > 0 {
       let first = Int(freeRuns[size]) - 1
       freeRuns[size] = lists.records[first].nextFree
+      unusedCount -= size
       write(records, at: first, store)
       return first
     }
@@ -91,12 +95,28 @@ struct DeviceTable {
 
   private mutating func freeRun(of user: UInt32, _ store: PageStore) {
     let size = lists.count(of: user)
+    unusedCount += size
     guard let first = lists.first(of: user), size < freeRuns.count else { return }
     var record = lists.records[first]
     record.nextFree = freeRuns[size]
     record.toldPresence = .asSet
     lists.records.set(first, record, store)
     freeRuns[size] = UInt32(first + 1)
+  }
+
+  /// Counts the records that no user has, of a table that was read from a snapshot.
+  ///
+  /// - Complexity: O(users).
+  mutating func countUnused() {
+    unusedCount = recordCount
+    for user in 0..<UInt32(lists.lists.count) { unusedCount -= lists.count(of: user) }
+  }
+
+  mutating func removeAll(_ store: PageStore) {
+    lists.lists.removeAll(store)
+    lists.records.removeAll(store)
+    freeRuns = InlineArray(repeating: 0)
+    (toldUsers, unusedCount) = (0, 0)
   }
 
   func checkLists(userCount: Int) {
@@ -159,6 +179,13 @@ struct DeviceLists {
   /// Of what a user's records tell.
   func toldPresence(of user: UInt32) -> DeviceRecord.Presence {
     first(of: user).flatMap { records[$0].toldPresence } ?? .asSet
+  }
+
+  /// A user's records, with those as set behind others; nil for one who lists none, and of whom none
+  /// told.
+  func run(of user: UInt32) -> [DeviceRecord]? {
+    guard hasOwn(user) else { return nil }
+    return first(of: user).map { first in (0..<count(of: user)).map { records[first + $0] } } ?? []
   }
 
   /// A user's devices as heartbeats say; nil for one who lists none, and of whom none told.

@@ -11,6 +11,9 @@ struct InternedList<Value: Hashable & Sendable>: Sendable {
 
   var count: Int { values.count }
 
+  /// About how many bytes one takes, without what it refers to.
+  static var bytesPerValue: Int { 3 * MemoryLayout<Value>.stride + 8 }
+
   subscript(index: UInt32) -> Value { values[Int(index)] }
 
   /// The number of a value, added if new.
@@ -20,5 +23,16 @@ struct InternedList<Value: Hashable & Sendable>: Sendable {
     values.append(value)
     indices[value] = index
     return index
+  }
+
+  /// Takes back the numbers of values that are not used, but for the first ones.
+  ///
+  /// - Returns: by number, the later one of each that is kept; 0 for the others.
+  mutating func keep(_ used: [Bool], and first: Int) -> [UInt32] {
+    let before = values
+    (values, indices) = ([], [:])
+    return before.enumerated().map { old, value in
+      old < first || used[old] ? insert(value) : 0
+    }
   }
 }

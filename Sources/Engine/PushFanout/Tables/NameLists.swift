@@ -2,8 +2,8 @@ internal import PushModel
 
 /// A user's keywords and senders, and who has which: names are indices in ``Tables/names``.
 ///
-/// A user's list is a head, then the names. Changed lists and holders stay, unread, until the tables
-/// are made again.
+/// A user's list is a head, then the names. Changed lists and holders stay, unread, until
+/// ``TableWriter/compact(threads:)``.
 struct NameLists {
   /// A list's head: how many names of each kind follow.
   private struct Head {
@@ -31,6 +31,8 @@ struct NameLists {
   private(set) var holders: PagedTable<Holder>
   /// By name, how many holders were added, above 32 bits with the last one's index plus 1.
   private(set) var lastHolders: PagedMap
+  /// How many elements of ``names`` no list has, and how many holders have their name no more.
+  private(set) var unread = (names: 0, holders: 0)
 
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: NameLists?, _ visitor: inout Visitor
@@ -39,6 +41,7 @@ struct NameLists {
     starts = try visitor.visit(other?.starts, .nameListStarts)
     holders = try visitor.visit(other?.holders, .nameHolders)
     lastHolders = try visitor.visit(other?.lastHolders, .lastNameHolders)
+    unread = other?.unread ?? (0, 0)
   }
 
   var isEmpty: Bool { starts.count == 0 }
@@ -51,6 +54,10 @@ struct NameLists {
     var blocked: [UInt32] = []
 
     var isEmpty: Bool { keywords.isEmpty && important.isEmpty && blocked.isEmpty }
+    /// How many elements it takes.
+    fileprivate var size: Int {
+      Head.size + 2 * keywords.count + important.count + blocked.count
+    }
     /// By which a holder is found.
     fileprivate var keys: [UInt32] { keywords.map(\.tokens) + important + blocked }
   }
@@ -114,15 +121,19 @@ struct NameLists {
   /// - Returns: false if there are too many names.
   mutating func set(_ list: List, of user: UInt32, limit: Int, _ store: PageStore) -> Bool {
     let before = self.list(of: user)
+    let known = Set(before?.keys ?? [])
+    let wanted = Set(list.keys)
+    let new = wanted.subtracting(known)
+    let counts = [list.keywords.count, list.important.count, list.blocked.count]
+    guard names.count + list.size < limit, holders.count + new.count < limit else { return false }
+    if let before {
+      unread.names += before.size
+      unread.holders += known.subtracting(wanted).count
+    }
     if list.isEmpty {
       if before != nil { starts.remove(UInt64(user), store) }
       return true
     }
-    let counts = [list.keywords.count, list.important.count, list.blocked.count]
-    let known = Set(before?.keys ?? [])
-    let new = Set(list.keys).subtracting(known)
-    let size = Head.size + counts.reduce(0, +) + counts[0]
-    guard names.count + size < limit, holders.count + new.count < limit else { return false }
     starts.set(UInt64(user), Int64(names.count), store)
     for count in counts { names.append(UInt32(count), store) }
     for (written, tokens) in list.keywords {
@@ -138,6 +149,27 @@ struct NameLists {
     let last = lastHolders[UInt64(name)] ?? 0
     holders.append(Holder(user: user, before: UInt32(truncatingIfNeeded: last)), store)
     lastHolders.set(UInt64(name), (last >> 32 + 1) << 32 | Int64(holders.count), store)
+  }
+
+  /// Counts what is ``unread``, of lists that were read from a snapshot.
+  ///
+  /// - Complexity: O(names of all users).
+  mutating func countUnread() {
+    unread = (names.count, holders.count)
+    for index in 0..<starts.slots.count where starts.slots[index].key != 0 {
+      guard let list = list(of: UInt32(starts.slots[index].key - 1)) else { continue }
+      unread.names -= list.size
+      unread.holders -= Set(list.keys).count
+    }
+    unread.holders = max(unread.holders, 0)
+  }
+
+  mutating func removeAll(_ store: PageStore) {
+    names.removeAll(store)
+    holders.removeAll(store)
+    starts.removeAll(store)
+    lastHolders.removeAll(store)
+    unread = (0, 0)
   }
 
   /// Moves the holders of each name together, in the order of users, so that finding them reads few

@@ -1,3 +1,5 @@
+internal import Algorithms
+internal import CPushKernels
 internal import PushModel
 internal import QuietTime
 
@@ -53,6 +55,28 @@ final class OpenKeys: Sendable {
   private let users: [UserPolicy]
   private let traits: [MemberTraits]
   private let appLevel: NotificationLevel
+
+  /// A hash of what classes are made of what settings, so that programs which make others do not read
+  /// keys. Never 0.
+  static let mark: UInt64 = {
+    let levels: [NotificationLevel] = [.unset, .blocked, .mention, .all, NotificationLevel(.private)]
+    var made: [UInt8] = []
+    for kind in [ConversationKind.private, .group] {
+      for (user, member) in product(levels, levels) {
+        for (own, app) in product(levels, levels) {
+          var row = ConversationRow()
+          (row.kind, row.level) = (UInt8(kind.ordinal), own.rawValue)
+          let value = OpenPlace(row, appLevel: app).memberClass(
+            UserPolicy(level: user, allowForce: app == .all),
+            MemberTraits(level: member, isImportant: own == .blocked))
+          unsafe withUnsafeBytes(of: value.bits.littleEndian) { bytes in
+            unsafe made.append(contentsOf: bytes)
+          }
+        }
+      }
+    }
+    return max(unsafe pk_checksum(made, made.count), 1)
+  }()
 
   @inline(never)
   init(_ tables: borrowing Tables) {

@@ -43,6 +43,8 @@ struct OverrideRecord: BitwiseCopyable {
   /// The order of records.
   var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
 
+  var isPolicy: Bool { rawKind == Kind.policy.rawValue }
+
   @inline(__always)
   var isStart: Bool { rawKind == Kind.since.rawValue }
 }
@@ -58,6 +60,15 @@ struct MemberRecord {
   var policy: UInt32 = 0
 
   init(_ packed: PackedMember) { self.packed = packed }
+
+  /// The records of a build, in their order.
+  func overrides(of user: UInt32) -> [OverrideRecord] {
+    var records: [OverrideRecord] = []
+    if packed.hasSince { records.append(OverrideRecord(.since, of: user, since)) }
+    if packed.hasMute { records.append(OverrideRecord(.mute, of: user, mutedUntil)) }
+    if packed.hasPolicy { records.append(OverrideRecord(.policy, of: user, Int64(policy))) }
+    return records
+  }
 
   fileprivate mutating func take(_ record: OverrideRecord) {
     switch OverrideRecord.Kind(rawValue: record.rawKind) {

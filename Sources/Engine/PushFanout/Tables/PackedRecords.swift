@@ -78,6 +78,13 @@ struct PackedUser: BitwiseCopyable, Equatable {
     hasMute = user.mutedUntil > .zero
   }
 
+  /// - Precondition: the user has a policy.
+  func withPolicy(_ policy: UInt32) -> PackedUser {
+    var user = self
+    user.bits = bits & ~((Self.policyCapacity - 1) << 3) | policy << 3
+    return user
+  }
+
   func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
     var settings = UserSettings()
     settings.level = NotificationLevel(vendorCode: level) ?? .unset
@@ -135,6 +142,9 @@ struct PackedMember: BitwiseCopyable, Equatable {
   /// The membership as set after the build.
   var changed: PackedMember { hasOverrides ? PackedMember(bits: bits | 0x80) : self }
 
+  /// The membership as built.
+  var built: PackedMember { PackedMember(bits: bits & 0x7F) }
+
   init(bits: UInt8) { self.bits = bits }
 
   /// - Parameter policy: that of the member, which ``Policies`` has; few numbers fit here.
@@ -188,6 +198,10 @@ struct ConversationRow: BitwiseCopyable {
   @inline(__always)
   func hasStart(after instant: Int64) -> Bool {
     instant < Int64(startsUntil) * 1000 || startsUntil == .max
+  }
+  /// Sees to it that ``hasStart(after:)`` holds up to an instant in milliseconds.
+  mutating func noteStart(_ instant: Int64) {
+    startsUntil = max(startsUntil, UInt32(clamping: (instant + 999) / 1000))
   }
   var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }

@@ -56,11 +56,14 @@ struct Policies: Sendable {
 
   mutating func insert(_ policy: MemberPolicy) -> UInt32 {
     let index = members.insert(policy)
-    if index == traits.count {
-      traits.append(policy.traits)
-      for role in policy.roles { numbersByRole[role, default: []].append(index) }
-    }
+    if index == traits.count { note(policy) }
     return index
+  }
+
+  /// Notes what the next of ``members`` has.
+  private mutating func note(_ policy: MemberPolicy) {
+    for role in policy.roles { numbersByRole[role, default: []].append(UInt32(traits.count)) }
+    traits.append(policy.traits)
   }
 
   /// The number of the policy of settings; nil if they have no more than a vendor's level.
@@ -86,6 +89,19 @@ struct Policies: Sendable {
 
   mutating func insert(_ channels: [Identifier: NotificationLevel]) -> UInt32 {
     insert(MemberPolicy(channels: channels))
+  }
+
+  /// Takes back the numbers of policies that nobody has.
+  ///
+  /// - Returns: by number, the later one. Members' numbers that a ``PackedMember`` has stay.
+  mutating func keep(users: [Bool], members: [Bool]) -> (users: [UInt32], members: [UInt32]) {
+    let numbers = (
+      users: self.users.keep(users, and: NotificationLevel.ofVendors.count),
+      members: self.members.keep(members, and: Int(PackedMember.levelMask) + 1)
+    )
+    (traits, numbersByRole) = ([], [:])
+    self.members.values.forEach { note($0) }
+    return numbers
   }
 
   func channels(_ index: UInt32) -> [Identifier: NotificationLevel] { members[index].channels }

@@ -64,10 +64,26 @@ internal import PushSupport
     _ ranks: Range<Int>, of row: ConversationRow, _ kind: ConversationKind, _ rules: StateTables,
     mask: UInt8, _ store: (_ rank: Int, _ key: UInt32) -> Void
   ) {
-    let shift = ruleSet.levelShift(for: kind)
-    let place = openKeys?.place(row)
     // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
+    if let openKeys, let states = unsafe rules.openStates {
+      let place = openKeys.place(row)
+      forEachMember(ranks, of: row) { rank, user, member in
+        store(rank, key(user, member, openKeys, place, states, special).bits)
+      }
+    } else {
+      let shift = ruleSet.levelShift(for: kind)
+      forEachMember(ranks, of: row) { rank, user, member in
+        store(rank, key(user, member, rules, mask, special, shift).bits)
+      }
+    }
+  }
+
+  @inline(__always)
+  private func forEachMember(
+    _ ranks: Range<Int>, of row: ConversationRow,
+    _ body: (_ rank: Int, _ user: UInt32, _ member: PackedMember) -> Void
+  ) {
     let start = Int(row.start)
     var rank = ranks.lowerBound
     while rank < ranks.upperBound {
@@ -76,12 +92,7 @@ internal import PushSupport
       for index in 0..<users.count {
         let next = start + rank + index + Self.ahead
         if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
-        let (user, member) = unsafe (users[index], PackedMember(bits: members[index]))
-        if let openKeys, let place, let states = unsafe rules.openStates {
-          store(rank + index, key(user, member, openKeys, place, states, special).bits)
-        } else {
-          store(rank + index, key(user, member, rules, mask, special, shift).bits)
-        }
+        body(rank + index, unsafe users[index], PackedMember(bits: unsafe members[index]))
       }
       rank += users.count
     }

@@ -10,8 +10,14 @@ internal import QuietTime
   var needsKeys = false
   /// Whether the app's settings may follow.
   var isBuilding = false
+  /// What changes may have left since the tables were made.
+  var replaced = ReplacedValues()
+  /// How much may be unused in any case; only tests lower it.
+  var spareBytes = 1 << 20
   /// The maximum of 32-bit indices; only tests lower it.
   var limit = Int(UInt32.max) - 1
+  /// The maximum of distinct quiet hours; only tests lower it.
+  var scheduleLimit = MemberKey.scheduleCapacity
 
   init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
     tables = Tables(app: app, unknownZones: unknownZones)
@@ -80,12 +86,19 @@ internal import QuietTime
   func setUserExceptDevices(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     let scheduleIndex = try schedule(QuietSettings(settings))
     let packed = try packed(settings)
-    if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
-    if tables.schedules[Int(user)] != scheduleIndex {
+    let before = (packed: tables.packedUsers[Int(user)], schedule: tables.schedules[Int(user)])
+    if before.packed != packed {
+      tables.packedUsers.set(Int(user), packed, store)
+      if before.packed.policy != nil { replaced.userPolicies += 1 }
+    }
+    if before.schedule != scheduleIndex {
       tables.schedules.set(Int(user), scheduleIndex, store)
+      if before.schedule != 0 { replaced.schedules += 1 }
     }
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
+    } else if before.packed.hasMute {
+      tables.userMutes.remove(UInt64(user), store)
     }
   }
 
@@ -97,10 +110,11 @@ internal import QuietTime
     } catch {
       throw FanoutError(error)
     }
-    guard tables.scheduleTable.count <= MemberKey.scheduleCapacity else {
-      throw .tooMany("distinct quiet hours")
-    }
-    return index
+    if tables.scheduleTable.count <= scheduleLimit { return index }
+    guard !isBuilding, replaced.schedules > 0 else { throw .tooMany("distinct quiet hours") }
+    // The new one has no user yet.
+    compact(threads: 1)
+    return try schedule(settings)
   }
 
   /// - Complexity: O(users); O(1) without unknown zones.
@@ -122,6 +136,7 @@ internal import QuietTime
 
   /// - Parameter devices: nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
+    if tables.hasOwnDevices(user) { replaced.names += 1 }
     let set = try devices.map(records)
     if tables.devices.toldUsers == 0 || tables.devices.lists.toldPresence(of: user) == .asSet {
       return try write(set, of: user)
@@ -213,6 +228,7 @@ internal import QuietTime
     if rank < Int(row.count), tables.memberUsers[slot] == user {
       let before = PackedMember(bits: tables.packedMembers[slot])
       if before != packed { tables.packedMembers.set(slot, packed.bits, store) }
+      removeOverrides(before, Tables.key(conversation, user), but: packed)
       if packed.hasOverrides { tables.conversations.set(Int(conversation), row, store) }
       setKey(slot, row)
       return true
@@ -231,6 +247,19 @@ internal import QuietTime
     if let policy { tables.memberPolicies.set(key, Int64(policy), store) }
   }
 
+  /// - Parameter kept: those of kinds that it has were replaced.
+  private func removeOverrides(_ before: PackedMember, _ key: UInt64, but kept: PackedMember) {
+    if before.hasPolicy { replaced.memberPolicies += 1 }
+    guard before.isChanged else {
+      // As built, they are not read any more.
+      if before.hasOverrides { replaced.overrides += 1 }
+      return
+    }
+    if before.hasMute, !kept.hasMute { tables.memberMutes.remove(key, store) }
+    if before.hasSince, !kept.hasSince { tables.memberSinces.remove(key, store) }
+    if before.hasPolicy, !kept.hasPolicy { tables.memberPolicies.remove(key, store) }
+  }
+
   private func insert(
     _ user: UInt32, _ packed: PackedMember, at rank: Int, _ row: inout ConversationRow
   ) throws(FanoutError) {
@@ -247,18 +276,22 @@ internal import QuietTime
     tables.packedMembers.set(slot, packed.bits, store)
     setKey(slot, row)
     row.count += 1
+    replaced.slots -= 1
   }
 
-  /// Doubles the slots; the old ones stay unused.
+  /// Doubles the slots of a small conversation; the old ones stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
-    let capacity = max(4, Int(row.capacity) * 2)
+    // Each join moves half of a conversation anyway.
+    let count = Int(row.count)
+    let capacity = count + max(4, count < 256 ? count : count / 8)
     let start = tables.memberUsers.count
     guard start + capacity <= limit else { throw .tooMany("memberships") }
+    replaced.slots += capacity
     let hasKeys = tables.hasKeys
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
     if hasKeys { tables.memberKeys.grow(to: start + capacity, repeating: 0, store) }
-    for offset in 0..<Int(row.count) {
+    for offset in 0..<count {
       let slot = Int(row.start) + offset
       tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
       tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
@@ -273,18 +306,16 @@ internal import QuietTime
   func removeMember(_ user: UInt32, of conversation: UInt32) -> Bool {
     var row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return false }
+    removeOverrides(
+      PackedMember(bits: tables.packedMembers[Int(row.start) + rank]),
+      Tables.key(conversation, user), but: PackedMember(bits: 0))
     for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
       tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
       if tables.hasKeys { tables.memberKeys.set(slot, tables.memberKeys[slot + 1], store) }
     }
-    if row.hasOverrides {
-      let key = Tables.key(conversation, user)
-      tables.memberMutes.remove(key, store)
-      tables.memberSinces.remove(key, store)
-      tables.memberPolicies.remove(key, store)
-    }
     row.count -= 1
+    replaced.slots += 1
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
     return true

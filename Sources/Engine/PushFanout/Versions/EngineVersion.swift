@@ -12,6 +12,8 @@ final class EngineVersion: @unchecked Sendable {
   let epoch: UInt64
   /// The newest generation of pages that it reads.
   let generation: UInt64
+  /// See ``MemoryReport/unused``.
+  let unusedBytes: Int
   let memberships: Memberships
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
@@ -28,6 +30,7 @@ final class EngineVersion: @unchecked Sendable {
     tables = Tables(copying: writer.tables)
     deviceReader = tables.deviceReader
     log = writer.log
+    unusedBytes = writer.replaced.unusedBytes(of: tables)
     self.number = number
     self.settingsVersion = settingsVersion
     self.epoch = epoch
@@ -46,6 +49,7 @@ final class EngineVersion: @unchecked Sendable {
     settingsVersion = base.settingsVersion
     epoch = base.epoch
     generation = base.generation
+    unusedBytes = base.unusedBytes
     memberships = base.memberships
     reclaimer = base.reclaimer
     self.online = online

@@ -117,7 +117,6 @@ struct StoreOpener {
     if changes > max(10_000, fanout.recordCount / 4) {
       throw Unusable(reason: "\(changes) changes since the snapshot")
     }
-    if fanout.isMostlyUnused { throw Unusable(reason: "most of the snapshot is unused") }
     guard try queries.knows(fanout) else {
       throw Unusable(reason: "the snapshot's users are not the store's", isWrong: true)
     }

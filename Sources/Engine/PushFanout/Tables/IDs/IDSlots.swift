@@ -151,6 +151,10 @@ internal import Synchronization
     return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
+  func removeAll(_ store: PageStore) {
+    if let slots = unsafe slots { unsafe store.retire(UnsafeMutableRawPointer(slots)) }
+  }
+
   mutating func copy(_ store: PageStore) { copy(to: capacity, store) }
 
   func free(except mapped: Range<UInt>, madeAfter shared: UInt64 = PageStore.mapped) {

@@ -130,6 +130,13 @@ struct IDTable {
     slots.reserve(count, store, threads: threads)
   }
 
+  mutating func removeAll(_ store: PageStore) {
+    entries.removeAll(store)
+    slots.removeAll(store)
+    folded?.removeAll(store)
+    self = IDTable(folds: folded != nil)
+  }
+
   func rollBack(to before: IDTable) {
     before.slots.rollBack(from: slots, below: before.count)
     if let folded { before.folded?.rollBack(from: folded, below: before.count) }

@@ -67,6 +67,11 @@ struct PagedMap {
     count -= 1
   }
 
+  mutating func removeAll(_ store: PageStore) {
+    slots.removeAll(store)
+    count = 0
+  }
+
   func free(except mapped: Range<UInt> = 0..<0, madeAfter shared: UInt64 = PageStore.mapped) {
     slots.free(except: mapped, madeAfter: shared)
   }

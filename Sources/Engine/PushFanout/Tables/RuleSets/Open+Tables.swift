@@ -39,6 +39,7 @@ extension TableWriter {
       !user.keywords.isEmpty || !user.importantSenders.isEmpty
       || !user.blockedSenders.isEmpty
     if !hasNames && tables.nameLists.isEmpty { return }
+    replaced.names += 1
     var list = NameLists.List()
     for keyword in user.keywords {
       let written = try intern(name: Identifier(keyword))
@@ -60,10 +61,7 @@ extension TableWriter {
   /// Tokens, and all that they begin with, so that a search in a text ends early.
   private func intern(tokens: TextTokens) throws(FanoutError) -> UInt32 {
     var index: UInt32 = 0
-    let text = TokenText(tokens)
-    for end in 0..<text.count {
-      index = try intern(name: Identifier(String(decoding: text[0...end], as: UTF8.self)))
-    }
+    for prefix in TokenText(tokens).prefixes { index = try intern(name: prefix) }
     return index
   }
 
@@ -79,6 +77,12 @@ struct TokenText {
 
   private var bytes: [UInt8] = []
   private var starts: [Int] = []
+
+  /// Of bytes as they are.
+  init(_ text: Identifier) {
+    bytes = Array(text.text.utf8)
+    starts = [0] + bytes.indices.filter { bytes[$0] == Self.separator }.map { $0 + 1 }
+  }
 
   init(_ tokens: TextTokens) {
     bytes.reserveCapacity(tokens.characters.count * 2 + tokens.ends.count)
@@ -100,6 +104,11 @@ struct TokenText {
 
   /// The number of tokens.
   var count: Int { starts.count }
+
+  /// What tokens begin with, all of them last.
+  var prefixes: some Sequence<Identifier> {
+    (0..<count).lazy.map { Identifier(String(decoding: self[0...$0], as: UTF8.self)) }
+  }
 
   /// The bytes of successive tokens.
   subscript(tokens: ClosedRange<Int>) -> ArraySlice<UInt8> {
