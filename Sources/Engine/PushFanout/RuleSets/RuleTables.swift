@@ -61,8 +61,6 @@ final class RuleTables: Sendable {
   var mark: UInt64 {
     let known = knownMark.load(ordering: .relaxed)
     if known != 0 { return known }
-    // Bases are in the snapshot.
-    if app.rules.numbersStates { return OpenKeys.mark }
     var bytes: [UInt8] = []
     for kind in ConversationKind.allCases where kind != .thread {
       unsafe tables(kind).forEachBaseTable { unsafe bytes.append(contentsOf: $0) }

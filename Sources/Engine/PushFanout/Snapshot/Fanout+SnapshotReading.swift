@@ -95,7 +95,7 @@ struct SnapshotReading {
       throw .malformed(section: "settings", "members' classes")
     }
     // Unless a program with the same rules wrote the keys.
-    if settings.rulesMark != tables.rules.mark || !tables.hasKeys {
+    if settings.rulesMark != tables.keysMark || !tables.hasKeys {
       writer.fillKeys(threads: threads)
     }
     return writer

@@ -9,7 +9,7 @@ struct SnapshotSettings {
   var policies = Policies.initial
   /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
-  /// ``RuleTables/mark``, by which members' keys were computed.
+  /// ``Tables/keysMark``, by which members' keys were computed.
   var rulesMark: UInt64 = 0
   /// Of the time-zone data that the engine used; nil if it is not known, as in a snapshot that was
   /// written before it was kept.
@@ -24,7 +24,7 @@ struct SnapshotSettings {
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     policies = tables.policies
     seeds = tables.idTables.map(\.slots.seed)
-    rulesMark = tables.rules.mark
+    rulesMark = tables.keysMark
     zoneVersion = try? ZoneDatabase.system.get().version
     openClasses = unsafe tables.stateTables(.group).openStates?.numberedClasses ?? []
   }

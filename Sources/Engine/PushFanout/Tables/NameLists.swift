@@ -54,6 +54,18 @@ struct NameLists {
     var blocked: [UInt32] = []
 
     var isEmpty: Bool { keywords.isEmpty && important.isEmpty && blocked.isEmpty }
+    /// All names, as written and as tokens.
+    var names: [UInt32] { keywords.map(\.written) + keys }
+
+    /// The list with each name in place of which there is another.
+    func withNames(_ other: (_ name: UInt32, _ isTokens: Bool) -> UInt32) -> List {
+      List(
+        keywords: keywords.map {
+          (written: other($0.written, false), tokens: other($0.tokens, true))
+        },
+        important: important.map { other($0, false) }, blocked: blocked.map { other($0, false) })
+    }
+
     /// How many elements it takes.
     fileprivate var size: Int {
       Head.size + 2 * keywords.count + important.count + blocked.count

@@ -34,6 +34,11 @@ struct OpenPlace {
 }
 
 extension Tables {
+  /// By what programs tell whether they can read members' keys.
+  ///
+  /// - Complexity: that of creating the rules, the first time.
+  var keysMark: UInt64 { app.rules.numbersStates ? OpenKeys.mark : rules.mark }
+
   func policy(of user: UInt32) -> UserPolicy {
     let packed = packedUsers[Int(user)]
     return policies.users[packed.policy ?? UInt32(packed.level)]
@@ -59,7 +64,9 @@ final class OpenKeys: Sendable {
   /// A hash of what classes are made of what settings, so that programs which make others do not read
   /// keys. Never 0.
   static let mark: UInt64 = {
-    let levels: [NotificationLevel] = [.unset, .blocked, .mention, .all, NotificationLevel(.private)]
+    let levels: [NotificationLevel] = [
+      .unset, .blocked, .mention, .all, NotificationLevel(.private),
+    ]
     var made: [UInt8] = []
     for kind in [ConversationKind.private, .group] {
       for (user, member) in product(levels, levels) {

@@ -1,0 +1,127 @@
+internal import QuietTime
+
+/// What changes left in the tables since these were made: changed values stay, as other settings may
+/// have them too.
+struct ReplacedValues {
+  /// Slots that no member has: conversations outgrew them, or will grow into them.
+  var slots = 0
+  /// Records of ``Tables/overrides`` that are not read any more.
+  var overrides = 0
+  /// How often a user, a member, or what has names came to have another value.
+  var schedules = 0
+  var userPolicies = 0
+  var memberPolicies = 0
+  var names = 0
+
+  /// How many values there were when the tables were made.
+  /// Those of ``slots`` that were left for joins.
+  private var spareSlots = 0
+  private var made = (schedules: 0, userPolicies: 0, memberPolicies: 0, names: 0)
+  private var checked = 0
+
+  init() {}
+
+  /// - Complexity: O(conversations).
+  init(madeNow tables: Tables) {
+    made = (
+      tables.scheduleTable.count, tables.policies.users.count, tables.policies.members.count,
+      tables.names.count
+    )
+    slots = tables.memberUsers.count
+    for index in 0..<tables.conversations.count {
+      slots -= Int(tables.conversations[index].count)
+    }
+    spareSlots = slots
+  }
+
+  /// Of tables that were read from a snapshot: counts what no setting has.
+  ///
+  /// - Complexity: O(users + conversations).
+  init(opened tables: Tables) {
+    self.init(madeNow: tables)
+    spareSlots = 0
+    made.schedules = tables.usedSchedules.count(where: \.self)
+    made.userPolicies = tables.usedPolicies.count(where: \.self)
+    made.names = tables.usedNameCount
+    schedules = tables.scheduleTable.count - made.schedules
+    names = tables.names.count - made.names
+    userPolicies = tables.policies.users.count - made.userPolicies
+    tables.devices.countUnused()
+    tables.ownRare().nameLists.countUnread()
+  }
+
+  private var count: Int {
+    overrides + schedules + userPolicies + memberPolicies + names + abs(slots - spareSlots)
+  }
+
+  /// Whether there were many changes since this was last asked.
+  mutating func isDue() -> Bool {
+    if count - checked < 1024 { return false }
+    checked = count
+    return true
+  }
+
+  /// About how many bytes nothing uses, at most: no more values than were added since, and no more than
+  /// were replaced.
+  func unusedBytes(of tables: Tables) -> Int {
+    let lists = tables.nameLists
+    let names = self.names > 0 ? tables.names.count - made.names : 0
+    let maps = [tables.memberMutes, tables.memberSinces, tables.memberPolicies]
+    return max(slots - spareSlots, 0) * 9 + overrides * MemoryLayout<OverrideRecord>.stride
+      + min(schedules, tables.scheduleTable.count - made.schedules) * ScheduleTable.bytesPerEntry
+      + min(userPolicies, tables.policies.users.count - made.userPolicies)
+      * InternedList<UserPolicy>.bytesPerValue
+      + min(memberPolicies, tables.policies.members.count - made.memberPolicies)
+      * InternedList<MemberPolicy>.bytesPerValue
+      + names * (tables.names.byteCounts.table + tables.names.byteCounts.characters)
+      / max(tables.names.count, 1)
+      + lists.unread.names * 4 + lists.unread.holders * MemoryLayout<NameLists.Holder>.stride
+      + tables.devices.unusedCount * MemoryLayout<DeviceRecord>.stride
+      // Built anew, what they hold takes a record.
+      + maps.reduce(0) { $0 + $1.byteCount - $1.count * MemoryLayout<OverrideRecord>.stride }
+  }
+
+  /// Whether so much is unused that making the tables again is worthwhile.
+  ///
+  /// - Parameter spare: so many bytes are never much.
+  func isMuch(of tables: Tables, spare: Int) -> Bool {
+    if unusedBytes(of: tables) > max(tables.byteCount / 24, spare) { return true }
+    // What has no number is decided one by one.
+    let states = unsafe tables.stateTables(.group).openStates
+    return states?.isFull ?? false
+      && count * 64 > tables.userCount + tables.memberUsers.count
+  }
+}
+
+extension Tables {
+  /// By index, whether the settings of ``scheduleTable`` are a user's.
+  var usedSchedules: [Bool] {
+    var used = [Bool](repeating: false, count: scheduleTable.count)
+    schedules.forEachChunkElement(0..<schedules.count) { used[Int($1)] = true }
+    return used
+  }
+
+  /// How many of ``names`` are of devices, keywords or senders.
+  fileprivate var usedNameCount: Int {
+    if names.count == 0 { return 0 }
+    var used = [Bool](repeating: false, count: names.count)
+    for user in 0..<UInt32(userCount) {
+      devices.lists.forEach(of: user) { device in
+        used[Int(device.id)] = true
+        if device.notifier > 0 { used[Int(device.notifier) - 1] = true }
+      }
+      guard let list = nameLists.list(of: user) else { continue }
+      for name in list.names { used[Int(name)] = true }
+    }
+    return used.count(where: \.self)
+  }
+
+  /// By number, whether a user has the policy.
+  var usedPolicies: [Bool] {
+    var used = [Bool](repeating: false, count: policies.users.count)
+    packedUsers.forEachChunkElement(0..<packedUsers.count) { _, user in
+      if let policy = user.policy { used[Int(policy)] = true }
+    }
+    return used
+  }
+}
