@@ -141,27 +141,60 @@ import Testing
     #expect((100..<280).contains(failed))
   }
 
+  /// People in many rooms: some rooms come behind people who are in them, some people come twice,
+  /// and direct channels between them.
+  static func people(_ random: inout SeededGenerator) -> [String] {
+    let levels = ["", "all", "mention", "none", "default", "x"]
+    var lines: [String] = []
+    for index in 0..<2000 {
+      if index % 900 == 0 {
+        lines += (0..<20).map { room in
+          #"{"type":"channel","channel":{"team":"t","name":"c\#(index / 900)-\#(room)"}}"#
+        }
+      }
+      let rooms = (0..<20).map { _ in
+        let room =
+          "c\(Int.random(in: 0...2, using: &random))-\(Int.random(in: 0..<21, using: &random))"
+        let level = levels.randomElement(using: &random)!
+        let muted = Bool.random(using: &random) ? "mention" : "all"
+        return
+          #"{"name":"\#(room)","notify_props":{"mobile":"\#(level)","mark_unread":"\#(muted)"}}"#
+      }
+      let teams =
+        #","teams":[{"name":"t","channels":[{"name":"c"},\#(rooms.joined(separator: ","))]}]"#
+      let level = levels.randomElement(using: &random)!
+      let name = "u\(index % 50 == 49 ? index / 2 : index)"
+      lines.append(
+        Line.user(
+          name, #""mobile":"\#(level)","mention_keys":"k\#(index % 7)""#, in: nil,
+          teams + #","delete_at":\#(index % 31 == 0 ? 5 : 0)"#))
+      if index % 300 == 250 { lines.append(Line.direct("u\(index)", "u\(index - 9)", "u3")) }
+    }
+    return lines
+  }
+
   /// I-1: the same bytes for any number of threads, and for any size of runs.
-  @Test func threadsMakeNoDifference() throws {
+  @Test(arguments: [false, true]) func threadsMakeNoDifference(isWithoutTexts: Bool) throws {
     var random = SeededGenerator(seed: 3)
-    let people = (0..<500).map { Line.user("u\($0)", #""mention_keys":"k\#($0 % 7)""#) }
+    let people = Self.people(&random)
     let posts = (0..<12_000).map { index in
       let pad = String(repeating: "x", count: Int.random(in: 0..<300, using: &random))
-      let user = Int.random(in: 0..<600, using: &random)
+      let user = Int.random(in: 0..<2100, using: &random)
       let thread =
         index % 3 == 0
-        ? #","replies":[{\#(Line.body("x", "u\(index % 500)", index))}],"#
+        ? #","replies":[{\#(Line.body("x", "u\(index % 1999)", index))}],"#
           + #""thread_followers":[{"user":"u\#(index % 499)"},{"user":"u\#(index % 498)"}]"# : ""
       return Line.post(
         "k\(index % 9) @u\(user) \(pad)", by: "u1", at: Int.random(in: 0..<9000, using: &random),
-        thread)
+        thread
+      ).replacing("\"channel\":\"c\"", with: "\"channel\":\"c\(index % 3)-\(index % 20)\"")
     }
     var first: Imported?
-    for threads in 1...16 {
+    for threads in isWithoutTexts ? Array(1...16) : [1, 2, 5, 16] {
       var importer = Importer()
       importer.threads = threads
       importer.runSize = threads == 1 ? 64 << 20 : 100_000 * threads
-      importer.isWithoutTexts = true
+      importer.isWithoutTexts = isWithoutTexts
       let result = try importer.mattermost([Line.town] + people + posts)
       if let first {
         #expect(first.settings == result.settings && first.json == result.json)
@@ -170,5 +203,6 @@ import Testing
       first = first ?? result
     }
     #expect(first?.messages.count == 16_000)
+    #expect(first?.report.records.members == 21_625)
   }
 }

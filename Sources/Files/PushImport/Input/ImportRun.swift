@@ -11,7 +11,7 @@ struct ImportRun {
   }
 
   /// Whether a name is that of a time zone, as far as that can be found out.
-  func isZone(_ name: String) -> Bool {
+  static func isZone(_ name: String) -> Bool {
     switch ZoneDatabase.system {
     case .success(let zones): zones.isName(name)
     case .failure: true

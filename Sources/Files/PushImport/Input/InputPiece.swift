@@ -23,8 +23,8 @@ internal import Glibc
   let file: String
   /// The 1-based number of the first line.
   let line: Int
-  /// Whether each line begins as was asked for.
-  let isPlain: Bool
+  /// The group of lines that all its lines are of; nil where they are of several, or of none.
+  let group: Int?
   /// Of a document.
   let items: [Item]
   /// The names of the document's members so far.
@@ -32,13 +32,13 @@ internal import Glibc
 
   fileprivate init(
     _ buffer: UnsafeMutableRawBufferPointer, _ count: Int, file: String, line: Int,
-    isPlain: Bool = false, items: [Item] = [], tables: [String] = []
+    group: Int? = nil, items: [Item] = [], tables: [String] = []
   ) {
     unsafe self.buffer = unsafe buffer
     self.count = count
     self.file = file
     self.line = line
-    self.isPlain = isPlain
+    self.group = group
     self.items = items
     self.tables = tables
   }
@@ -140,19 +140,19 @@ internal import Glibc
 @safe final class LinePieces {
   private var source: any ByteSource
   private let file: String
-  private let plain: [StaticString]
+  private let groups: [[StaticString]]
   private var buffer = PieceBuffer()
   private var line = 1
   private var isAtEnd = false
 
   /// - Parameters:
-  ///   - plain: how each line of a plain piece begins, in one of these ways.
+  ///   - groups: how the lines of a group begin, in one of these ways.
   ///   - takesArray: whether one JSON array may stand in place of lines.
   init(
-    _ input: InputFile, plain: [StaticString] = [], takesArray: Bool = false
+    _ input: InputFile, groups: [[StaticString]] = [], takesArray: Bool = false
   ) throws(ImportProblem) {
     file = input.name
-    self.plain = plain
+    self.groups = groups
     source = input
     if takesArray { try expectArray() }
   }
@@ -172,9 +172,9 @@ internal import Glibc
       let whole = isAtEnd ? text.count : unsafe pf_whole_lines(start, text.count)
       if whole > 0 {
         let first = line
-        let isPlain = unsafe countLines(UnsafeRawBufferPointer(rebasing: text[..<whole]))
+        let group = unsafe countLines(UnsafeRawBufferPointer(rebasing: text[..<whole]))
         return unsafe InputPiece(
-          buffer.take(whole), whole, file: file, line: first, isPlain: isPlain)
+          buffer.take(whole), whole, file: file, line: first, group: group)
       }
       if text.count > PieceBuffer.limit {
         throw ImportProblem(file, line: line, "the line is longer than 64 MiB")
@@ -268,26 +268,31 @@ internal import Glibc
 extension LinePieces {
   /// Counts the lines of a text.
   ///
-  /// - Returns: whether they are plain.
-  private func countLines(_ text: UnsafeRawBufferPointer) -> Bool {
+  /// - Returns: the group that all of them are of.
+  private func countLines(_ text: UnsafeRawBufferPointer) -> Int? {
     let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    if plain.isEmpty {
-      unsafe line += pf_line_feeds(start, text.count)
-      return false
+    func begins(at offset: Int, _ group: Int) -> Bool {
+      groups[group].contains { prefix in
+        unsafe text.count - offset >= prefix.utf8CodeUnitCount
+          && memcmp(start + offset, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+      }
     }
-    var (offset, isPlain) = (0, true)
+    var group = groups.indices.first { begins(at: 0, $0) }
+    var offset = 0
     while offset < text.count {
-      isPlain =
-        isPlain
-        && plain.contains { prefix in
-          unsafe text.count - offset >= prefix.utf8CodeUnitCount
-            && memcmp(start + offset, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
-        }
+      guard let asked = group else {
+        unsafe line += pf_line_feeds(start + offset, text.count - offset)
+        break
+      }
+      if !begins(at: offset, asked) {
+        group = nil
+        continue
+      }
       guard let feed = unsafe memchr(start + offset, 0x0A, text.count - offset) else { break }
       offset = unsafe UnsafeRawPointer(feed) - UnsafeRawPointer(start) + 1
       line += 1
     }
-    return isPlain
+    return group
   }
 }
 

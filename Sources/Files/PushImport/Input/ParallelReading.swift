@@ -6,8 +6,8 @@ struct ParallelReading {
   /// Told after each piece.
   let progress: () -> Void
 
-  /// A piece that is plain is parsed when nothing is taken but plain pieces: what those before it have
-  /// said can be read then, by all threads.
+  /// A piece of a group is parsed when no rows are taken but those of its group: what other pieces
+  /// before it have said can be read then, by all threads.
   ///
   /// - Parameters:
   ///   - next: cuts the next piece off; nil at the end.
@@ -25,8 +25,8 @@ struct ParallelReading {
     var ending: ImportProblem?
     var isAtEnd = false
     var waiting: InputPiece?
-    // Pieces that were submitted, are not plain and not taken.
-    var others = 0
+    // How many pieces of each group, and of none, were submitted and not taken.
+    var pending: [Int?: Int] = [:]
     while true {
       while !isAtEnd || waiting != nil, !pipeline.isFull {
         do throws(ImportProblem) {
@@ -35,9 +35,10 @@ struct ParallelReading {
             isAtEnd = true
             break
           }
-          waiting = piece.isPlain && others > 0 ? piece : nil
-          if waiting != nil { break }
-          if !piece.isPlain { others += 1 }
+          let mustWait = piece.group != nil && pending.contains { $0 != piece.group && $1 > 0 }
+          waiting = mustWait ? piece : nil
+          if mustWait { break }
+          pending[piece.group, default: 0] += 1
           pipeline.submit(piece)
         } catch {
           // What was read before it is dealt with first.
@@ -47,7 +48,7 @@ struct ParallelReading {
       }
       guard let (piece, rows) = pipeline.take() else { break }
       try take(rows.get())
-      if !piece.isPlain { others -= 1 }
+      pending[piece.group]? -= 1
       progress()
     }
     if let ending { throw ending }

@@ -23,6 +23,11 @@ struct MattermostImport {
     return app
   }
 
+  /// How lines begin that are parsed with what others before them have said: users' and posts'.
+  private static let groups: [[StaticString]] = [
+    ["{\"type\":\"user\","], ["{\"type\":\"post\",", "{\"type\":\"direct_post\","],
+  ]
+
   /// What is made of a piece apart from the others: of one with nothing but posts its messages.
   private enum Rows: Sendable {
     case lines(MattermostLines)
@@ -30,7 +35,7 @@ struct MattermostImport {
   }
 
   func read(_ path: String, into world: ImportedWorld, _ run: ImportRun) throws {
-    let target = MattermostWorld(world, try MattermostSettings(options), zones: run.isZone)
+    let target = MattermostWorld(world, try MattermostSettings(options))
     let input = try InputFile(path)
     var found: String?
     while try input.next() {
@@ -45,13 +50,12 @@ struct MattermostImport {
       }
       found = input.entry
       target.file = input.shortName
-      let pieces = try LinePieces(
-        input, plain: ["{\"type\":\"post\",", "{\"type\":\"direct_post\","])
+      let pieces = try LinePieces(input, groups: Self.groups)
       try run.reading(input).run { () throws(ImportProblem) in
         try pieces.next()
       } parse: { piece, reader in
-        MattermostParser.parse(piece, reader).map {
-          piece.isPlain ? Rows.posts(target.posts(of: $0)) : .lines($0)
+        MattermostParser.parse(piece, reader, target, findsChannels: piece.group == 0).map {
+          piece.group == 1 ? Rows.posts(target.posts(of: $0)) : .lines($0)
         }
       } take: { rows in
         switch rows {

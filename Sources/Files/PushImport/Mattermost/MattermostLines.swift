@@ -1,6 +1,5 @@
-internal import PushModel
-
-/// What lines of an export say, without knowing other lines. Texts stand one after the other in ``texts``.
+/// What lines of an export say, as far as it takes no table that later lines change. Texts stand
+/// one after the other in ``texts``.
 struct MattermostLines: Sendable {
   /// A part of ``texts``.
   struct Text: Sendable {
@@ -10,7 +9,8 @@ struct MattermostLines: Sendable {
   }
 
   enum Record: Sendable {
-    case user(MattermostUser)
+    /// A number among ``users``.
+    case user(Int)
     /// `TEAM/CHANNEL`.
     case channel(String, isArchived: Bool)
     case bot(String)
@@ -22,6 +22,11 @@ struct MattermostLines: Sendable {
 
   var texts: [UInt8] = []
   var records: [(record: Record, line: Int)] = []
+  var users: [MattermostUser] = []
+  /// Of users.
+  var memberships: [MattermostMembership] = []
+  /// Of users, what the report counts.
+  var counts: [(kind: UnsaidKind, count: Int)] = []
   /// Behind a post its replies.
   var posts: [MattermostPost] = []
   /// Of posts, the names that may be mentions.
@@ -32,16 +37,48 @@ struct MattermostLines: Sendable {
   mutating func add(_ text: some Collection<UInt8>) -> Text {
     let start = texts.count
     texts.append(contentsOf: text)
-    return Text(start: UInt32(start), count: UInt32(texts.count - start))
+    return self.text(from: start)
+  }
+
+  /// Adds two texts with a slash between them.
+  mutating func add(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Text {
+    let start = texts.count
+    unsafe texts.append(contentsOf: first)
+    texts.append(UInt8(ascii: "/"))
+    unsafe texts.append(contentsOf: second)
+    return self.text(from: start)
+  }
+
+  /// The end of ``texts``.
+  func text(from start: Int) -> Text {
+    Text(start: UInt32(start), count: UInt32(texts.count - start))
   }
 }
 
 struct MattermostUser: Sendable {
-  var name = ""
-  var firstName = ""
-  var isDeactivated = false
-  var props = MattermostUserProps()
-  var channels: [(id: String, props: MattermostMemberProps)] = []
+  let name: String
+  let isDeactivated: Bool
+  /// With what overlays say.
+  let push: MattermostPushProps
+  let keywords: [String]
+  /// What the record says behind the id.
+  let record: MattermostLines.Text
+  let counts: Range<Int>
+  let memberships: Range<Int>
+}
+
+struct MattermostMembership: Sendable {
+  /// Where a channel is.
+  enum Channel: Sendable {
+    case named(MattermostLines.Text)
+    case found(UInt32)
+    case archived
+    case unknown
+  }
+
+  let channel: Channel
+  let record: ImportedMember
+  let unknownValues: Int
 }
 
 struct MattermostPost: Sendable {
@@ -60,264 +97,4 @@ struct MattermostPost: Sendable {
   var isSystem = false
   var isWebhook = false
   var isForced = false
-}
-
-/// Reads lines of an export. Each thread has one.
-struct MattermostParser {
-  private var lines = MattermostLines()
-  private var text = MattermostText()
-
-  /// The records of a piece.
-  static func parse(
-    _ piece: InputPiece, _ reader: JSONReader
-  ) -> Result<MattermostLines, ImportProblem> {
-    var parser = MattermostParser()
-    do throws(ImportProblem) {
-      try unsafe piece.forEachLine { (line, number) throws(ImportProblem) in
-        var node: JSONNode?
-        do throws(RecordProblem) {
-          let object = try unsafe reader.parseObject(line)
-          node = object
-          try parser.read(object, number)
-        } catch {
-          let person = node.flatMap { Self.person($0) }.map { "the person \"\($0)\": " } ?? ""
-          throw ImportProblem(piece.file, line: number, person + error.text)
-        }
-      }
-    } catch {
-      return .failure(error)
-    }
-    return .success(parser.lines)
-  }
-
-  /// The person whom a line names, if it does.
-  private static func person(_ line: JSONNode) -> String? {
-    for (_, value) in line.fields where value.isObject {
-      if let name = (value["username"] ?? value["user"])?.string, !name.isEmpty { return name }
-    }
-    return nil
-  }
-
-  private mutating func read(_ line: JSONNode, _ number: Int) throws(RecordProblem) {
-    guard let type = line["type"] else { throw .missing("type") }
-    let name = try type.text("type")
-    func record(_ name: StaticString) throws(RecordProblem) -> JSONNode {
-      guard let value = line[name] else { throw .missing("\(name)") }
-      return try value.object("\(name)")
-    }
-    let found: MattermostLines.Record
-    switch name {
-    case "user": found = .user(try user(try record("user")))
-    case "channel": found = try channel(try record("channel"))
-    case "direct_channel": found = .direct(try participants(try record("direct_channel")))
-    case "post":
-      try addPost(try record("post"), number, isDirect: false)
-      return
-    case "direct_post":
-      try addPost(try record("direct_post"), number, isDirect: true)
-      return
-    case "bot":
-      let bot = try record("bot")
-      guard let name = bot["username"] else { throw .missing("username") }
-      found = .bot(try name.id("username"))
-    case "version", "team", "role", "scheme", "emoji": return
-    default: found = .unknown
-    }
-    lines.records.append((found, number))
-  }
-
-  // MARK: Settings
-
-  private func channel(_ node: JSONNode) throws(RecordProblem) -> MattermostLines.Record {
-    var (team, name, isArchived): (String?, String?, Bool) = (nil, nil, false)
-    for (key, value) in node.fields {
-      switch key {
-      case "team": team = try value.id("team")
-      case "name": name = try value.id("name")
-      case "deleted_at": isArchived = try value.whole("deleted_at") > 0
-      default: break
-      }
-    }
-    guard let team else { throw .missing("team") }
-    guard let name else { throw .missing("name") }
-    return .channel("\(team)/\(name)", isArchived: isArchived)
-  }
-
-  private func user(_ node: JSONNode) throws(RecordProblem) -> MattermostUser {
-    var user = MattermostUser()
-    for (key, value) in node.fields {
-      switch key {
-      case "username": user.name = try value.id("username")
-      case "first_name": user.firstName = try value.text("first_name")
-      case "delete_at": user.isDeactivated = try value.whole("delete_at") > 0
-      case "notify_props":
-        user.props = try MattermostUserProps(try value.object("notify_props"))
-      case "teams":
-        for team in try value.array("teams") { try addChannels(team, &user) }
-      default: break
-      }
-    }
-    if user.name.isEmpty { throw .missing("username") }
-    return user
-  }
-
-  private func addChannels(
-    _ node: JSONNode, _ user: inout MattermostUser
-  ) throws(RecordProblem) {
-    guard let team = try node.object("teams")["name"] else { throw .missing("teams.name") }
-    let name = try team.id("teams.name")
-    guard let channels = node["channels"] else { return }
-    for channel in try channels.array("channels") {
-      guard let id = try channel.object("channels")["name"] else { throw .missing("channels.name") }
-      var props = MattermostMemberProps()
-      if let value = channel["notify_props"] {
-        props = try MattermostMemberProps(try value.object("notify_props"))
-      }
-      user.channels.append(("\(name)/\(try id.id("channels.name"))", props))
-    }
-  }
-
-  /// Older versions name the members alone.
-  private func participants(
-    _ node: JSONNode
-  ) throws(RecordProblem) -> [(name: String, props: MattermostMemberProps)] {
-    var found: [(name: String, props: MattermostMemberProps)] = []
-    if let participants = node["participants"] {
-      for value in try participants.array("participants") {
-        guard let name = try value.object("participants")["username"] else {
-          throw .missing("participants.username")
-        }
-        var props = MattermostMemberProps()
-        if let value = value["notify_props"] {
-          props = try MattermostMemberProps(try value.object("notify_props"))
-        }
-        found.append((try name.id("username"), props))
-      }
-    } else if let members = node["members"] {
-      for value in try members.array("members") {
-        found.append((try value.id("members"), MattermostMemberProps()))
-      }
-    }
-    if found.isEmpty { throw .missing("participants") }
-    return found
-  }
-
-  // MARK: Posts
-
-  private mutating func addPost(
-    _ node: JSONNode, _ line: Int, isDirect: Bool
-  ) throws(RecordProblem) {
-    var post = MattermostPost()
-    if isDirect {
-      guard let members = node["channel_members"] else { throw .missing("channel_members") }
-      var names: [String] = []
-      for value in try members.array("channel_members") {
-        names.append(try value.id("channel_members"))
-      }
-      let (id, count) = MattermostWorld.directID(names)
-      post.conversation = lines.add(id.utf8)
-      post.isOfTwo = count <= 2
-    } else {
-      guard let team = node["team"] else { throw .missing("team") }
-      guard let channel = node["channel"] else { throw .missing("channel") }
-      let (first, second) = unsafe (try team.idBytes("team"), try channel.idBytes("channel"))
-      let start = UInt32(lines.texts.count)
-      unsafe lines.texts.append(contentsOf: first)
-      lines.texts.append(0x2F)
-      unsafe lines.texts.append(contentsOf: second)
-      post.conversation = MattermostLines.Text(
-        start: start, count: UInt32(lines.texts.count) - start)
-    }
-    let replies = try node["replies"]?.array("replies")
-    let index = lines.posts.count
-    try read(node, &post)
-    lines.posts.append(post)
-    lines.records.append((.post(index), line))
-    guard let replies else { return }
-    for reply in replies {
-      var answer = MattermostPost()
-      post.replyCount += 1
-      answer.reply = post.replyCount
-      answer.conversation = post.conversation
-      answer.isOfTwo = post.isOfTwo
-      try read(try reply.object("replies"), &answer)
-      lines.posts.append(answer)
-      lines.records.append((.post(lines.posts.count - 1), line))
-    }
-    if post.replyCount > 0, let followers = node["thread_followers"] {
-      let start = lines.followers.count
-      for follower in try followers.array("thread_followers") {
-        guard let name = try follower.object("thread_followers")["user"] else {
-          throw .missing("thread_followers.user")
-        }
-        let bytes = try unsafe name.idBytes("thread_followers.user")
-        unsafe lines.followers.append(lines.add(bytes))
-      }
-      post.followers = start..<lines.followers.count
-    }
-    lines.posts[index] = post
-  }
-
-  /// What posts and replies have.
-  private mutating func read(
-    _ node: JSONNode, _ post: inout MattermostPost
-  ) throws(RecordProblem) {
-    var (author, at): (JSONNode?, JSONNode?) = (nil, nil)
-    var attachments: JSONNode?
-    text.removeAll()
-    for (key, value) in node.fields {
-      switch key {
-      case "user": author = value
-      case "create_at": at = value
-      case "type":
-        post.isSystem = try value.text("type").hasPrefix("system_")
-      case "message":
-        guard let bytes = unsafe value.utf8 else {
-          _ = try value.text("message")
-          break
-        }
-        unsafe text.append(bytes)
-      case "props":
-        let props = try value.object("props")
-        attachments = props["attachments"]
-        if let flag = props["from_webhook"] { post.isWebhook = "true" ~= flag }
-        if let force = unsafe props["force_notification"]?.utf8 {
-          post.isForced = unsafe !force.isEmpty
-        }
-      default: break
-      }
-    }
-    guard let author else { throw .missing("user") }
-    guard let at else { throw .missing("create_at") }
-    post.author = unsafe lines.add(try author.idBytes("user"))
-    post.at = try at.instant("create_at")
-    if post.isSystem { return }
-    if let attachments { add(attachments) }
-    addText(&post)
-  }
-
-  /// What is in attachments is free, and what is not understood is passed over as Mattermost does.
-  private mutating func add(_ attachments: JSONNode) {
-    for attachment in attachments.items {
-      for name in ["pretext", "text"] as [StaticString] {
-        if let bytes = unsafe attachment[name]?.utf8 { unsafe text.append(bytes) }
-      }
-      guard let fields = attachment["fields"] else { continue }
-      for field in fields.items {
-        if let bytes = unsafe field["value"]?.utf8 { unsafe text.append(bytes) }
-      }
-    }
-  }
-
-  private mutating func addText(_ post: inout MattermostPost) {
-    var end = min(text.bytes.count, TextTokens.textLimit)
-    if end < text.bytes.count { while text.bytes[end] & 0xC0 == 0x80 { end -= 1 } }
-    post.text = lines.add(text.bytes[..<end])
-    if post.isOfTwo { return }
-    let start = lines.candidates.count
-    text.forEachCandidate { candidate in
-      lines.candidates.append((lines.add(candidate.text), candidate.dropsSigns))
-    }
-    post.candidates = start..<lines.candidates.count
-  }
 }

@@ -7,7 +7,7 @@ struct MattermostPosts {
   struct Output: Sendable {
     /// The lines of messages, one after the other.
     var texts: [UInt8] = []
-    var messages: [(at: Int64, range: Range<Int>)] = []
+    var messages: [(first: Int64, range: Range<Int>)] = []
     var threads: [(channel: UInt32, line: Int, followers: Range<Int>)] = []
     var followers: [UInt32] = []
     var counts: [(kind: UnsaidKind, line: Int, person: UInt32?)] = []
@@ -18,6 +18,8 @@ struct MattermostPosts {
   private(set) var output = Output()
   /// The author of the thread's root that was read last, as written; nil if that came from a webhook.
   private var rootAuthor: MattermostLines.Text?
+  /// Of the thread that is read.
+  private var seen: Set<UInt32> = []
 
   init(_ world: ImportedWorld, _ settings: MattermostSettings) {
     self.world = world
@@ -26,32 +28,39 @@ struct MattermostPosts {
 
   private var rules: MattermostRules { settings.rules }
 
-  private mutating func count(_ kind: UnsaidKind, _ line: Int, _ person: UInt32?) {
-    output.counts.append((kind, line, person))
+  /// Counts a post; its author is looked up for that alone.
+  private mutating func count(
+    _ kind: UnsaidKind, _ line: Int, _ post: MattermostPost, _ lines: MattermostLines
+  ) {
+    output.counts.append((kind, line, author(post, lines)))
+  }
+
+  private func author(_ post: MattermostPost, _ lines: MattermostLines) -> UInt32? {
+    world.userNumber(lines.texts.span.extracting(post.author.range))
   }
 
   /// Adds a post, or a reply to the post that was added last.
   mutating func add(_ index: Int, of lines: MattermostLines, line number: Int) {
     let post = lines.posts[index]
     let texts = lines.texts.span
-    let author = world.userNumber(texts.extracting(post.author.range))
     guard let channel = world.conversationNumber(texts.extracting(post.conversation.range)) else {
-      return count(.unknownRoom, number, author)
+      return count(.unknownRoom, number, post, lines)
     }
     if post.replyCount > 0 {
       rootAuthor = post.isWebhook ? nil : post.author
       addThread(index, lines, number, in: channel)
     }
-    if post.isSystem { count(.systemPost, number, author) }
-    if post.isForced { count(.forceNotification, number, author) }
+    if post.isSystem { count(.systemPost, number, post, lines) }
+    if post.isForced { count(.forceNotification, number, post, lines) }
     let start = output.texts.count
     output.texts.append("{\"id\":")
     world.append(number: number, post.reply, to: &output.texts)
     output.texts.append(",\"conversation\":")
+    let room = texts.extracting(post.conversation.range)
     if post.reply > 0 {
-      world.append(thread: number, of: channel, to: &output.texts)
+      world.append(thread: number, of: room, to: &output.texts)
     } else {
-      world.append(conversation: channel, to: &output.texts)
+      world.append(id: room, to: &output.texts)
     }
     if !post.isWebhook {
       output.texts.append(",\"sender\":")
@@ -62,7 +71,7 @@ struct MattermostPosts {
     if post.isSystem {
       output.texts.append(",\"silent\":true")
     } else {
-      appendMentions(post, lines, channel, author, number)
+      appendMentions(post, lines, channel, number)
       appendText(texts.extracting(post.text.range), channel)
     }
     if post.isForced { output.texts.append(",\"force\":true") }
@@ -84,24 +93,26 @@ struct MattermostPosts {
   ) {
     let post = lines.posts[index]
     let start = output.followers.count
-    var names: [MattermostLines.Text] = []
+    seen.removeAll(keepingCapacity: true)
     if rules.isCollapsed {
-      names = Array(lines.followers[post.followers])
+      for name in lines.followers[post.followers] { addFollower(name, lines, channel) }
     } else {
       for writing in lines.posts[index...(index + post.replyCount)]
       where !writing.isWebhook || writing.reply > 0 {
-        names.append(writing.author)
+        addFollower(writing.author, lines, channel)
       }
     }
-    var seen: Set<UInt32> = []
-    for name in names {
-      guard let user = world.userNumber(lines.texts.span.extracting(name.range)),
-        world.isMember(user, of: channel), rules.isCollapsed || settings.hasCommentsAny(user),
-        seen.insert(user).inserted
-      else { continue }
-      output.followers.append(user)
-    }
     output.threads.append((channel, line, start..<output.followers.count))
+  }
+
+  private mutating func addFollower(
+    _ name: MattermostLines.Text, _ lines: MattermostLines, _ channel: UInt32
+  ) {
+    guard let user = world.userNumber(lines.texts.span.extracting(name.range)),
+      world.isMember(user, of: channel), rules.isCollapsed || settings.hasCommentsAny(user),
+      seen.insert(user).inserted
+    else { return }
+    output.followers.append(user)
   }
 
   private mutating func appendText(_ text: Span<UInt8>, _ channel: UInt32) {
@@ -136,31 +147,30 @@ struct MattermostPosts {
 
   /// Looks the names up that may be mentions (I-26).
   private mutating func appendMentions(
-    _ post: MattermostPost, _ lines: MattermostLines, _ channel: UInt32, _ author: UInt32?,
-    _ number: Int
+    _ post: MattermostPost, _ lines: MattermostLines, _ channel: UInt32, _ number: Int
   ) {
     if post.candidates.isEmpty { return }
     var found = Mentions()
     for (text, dropsSigns) in lines.candidates[post.candidates] {
       var name = lines.texts[text.range].dropFirst()
-      var isFound = find(name, in: channel, author, &found)
+      var isFound = find(name, in: channel, post, lines, &found)
       while !isFound, dropsSigns, let last = name.last, ":.-_".utf8.contains(last) {
         name.removeLast()
-        isFound = find(name, in: channel, author, &found)
+        isFound = find(name, in: channel, post, lines, &found)
       }
       if !isFound { found.isUnknown = true }
     }
-    if found.isUnknown { count(.unknownMention, number, author) }
-    if found.here { count(.hereMention, number, author) }
+    if found.isUnknown { count(.unknownMention, number, post, lines) }
+    if found.here { count(.hereMention, number, post, lines) }
     if found.all, world.memberCount(channel) >= settings.mentionLimit {
-      count(.tooManyForChannelMention, number, author)
+      count(.tooManyForChannelMention, number, post, lines)
       found.all = false
     }
     if found.all, post.reply > 0, rules.isCollapsed {
-      count(.channelMentionInThread, number, author)
+      count(.channelMentionInThread, number, post, lines)
     }
     if found.users.count > OpenLimits.mentions {
-      count(.mentionsDropped, number, author)
+      count(.mentionsDropped, number, post, lines)
       found.limit(to: OpenLimits.mentions)
     }
     world.append(mentions: found.users, all: found.all, to: &output.texts)
@@ -168,7 +178,8 @@ struct MattermostPosts {
 
   /// Looks a name up that stood behind `@`.
   private func find(
-    _ name: ArraySlice<UInt8>, in channel: UInt32, _ author: UInt32?, _ found: inout Mentions
+    _ name: ArraySlice<UInt8>, in channel: UInt32, _ post: MattermostPost, _ lines: MattermostLines,
+    _ found: inout Mentions
   ) -> Bool {
     switch name.count {
     case 3 where name.elementsEqual("all".utf8), 7 where name.elementsEqual("channel".utf8):
@@ -187,6 +198,7 @@ struct MattermostPosts {
     guard let members = settings.overlays.groups[String(decoding: name, as: UTF8.self)] else {
       return false
     }
+    let author = author(post, lines)
     for name in members {
       guard let member = world.userNumber(name), member != author,
         world.isMember(member, of: channel)

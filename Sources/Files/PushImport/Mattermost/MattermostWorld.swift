@@ -3,23 +3,19 @@ internal import PushSupport
 
 /// Makes the world of an export's lines, in their order.
 ///
-/// SAFETY: while threads make messages of posts, which only read it, nothing else is added
-/// (``MattermostReading``).
+/// SAFETY: while threads look up the channels of users, only users are added; while they make
+/// messages of posts, only posts (``ParallelReading``).
 final class MattermostWorld: @unchecked Sendable {
   private let world: ImportedWorld
-  private let settings: MattermostSettings
-  private let isZone: (String) -> Bool
+  let settings: MattermostSettings
   private var bots: Set<String> = []
   private var archived: Set<UInt32> = []
   private var sequence: UInt64 = 0
   var file = ""
 
-  init(
-    _ world: ImportedWorld, _ settings: MattermostSettings, zones: @escaping (String) -> Bool
-  ) {
+  init(_ world: ImportedWorld, _ settings: MattermostSettings) {
     self.world = world
     self.settings = settings
-    isZone = zones
   }
 
   /// The id of a direct channel, and how many people are in it (I-20).
@@ -39,7 +35,7 @@ final class MattermostWorld: @unchecked Sendable {
       if let made = posts?.output { try add(made) }
       posts = nil
       switch record {
-      case .user(let user): add(user, line)
+      case .user(let index): add(lines.users[index], of: lines, line)
       case .channel(let id, let isArchived):
         let channel = world.conversation(id, .group)
         if isArchived {
@@ -67,48 +63,33 @@ final class MattermostWorld: @unchecked Sendable {
 
   // MARK: Settings
 
-  private func add(_ user: MattermostUser, _ line: Int) {
-    let number = world.user(user.name)
-    let overlay = settings.overlays.users[user.name]
-    let props = user.props.overlaid(with: overlay?.props ?? MattermostUserProps())
-    settings.setPerson(number, props.push, isDeactivated: user.isDeactivated)
-    var record = ImportedUser()
-    record.level = settings.rules.level(props.push)
-    let keywords = MattermostRules.keywords(
-      props, name: user.name, firstName: overlay?.firstName ?? user.firstName)
-    record.keywords = keywords.kept
-    record.mutedUntil = overlay?.mutedUntil ?? 0
-    if let zone = overlay?.timeZone {
-      if isZone(zone) { record.timeZone = zone } else { count(.unknownValue, line, number) }
-    }
-    world.setUser(number, record)
-    count(.unknownValue, props.unknownValues, line, number)
-    if user.isDeactivated { return count(.deactivatedUser, line, number) }
-    count(.keywordNeverMatches, keywords.neverMatches, line, number)
-    count(.keywordInexact, keywords.inexact, line, number)
-    count(.keywordDropped, keywords.dropped, line, number)
-    if let status = props.status { count(.pushStatus(status), line, number) }
-    if overlay == nil { count(.notInExport, line, number) }
-    for (id, own) in user.channels {
-      guard let channel = world.conversationNumber(id.utf8Span.span) else {
-        count(.unknownRoom, line, number)
-        continue
-      }
-      if archived.contains(channel) { continue }
-      let props = settings.overlays.members[[id, user.name]].map { own.overlaid(with: $0) } ?? own
-      add(number, to: channel, props, isLargeDirect: false, line)
-    }
+  /// Appends what a person's record says behind the id.
+  func append(_ record: ImportedUser, to text: inout [UInt8]) {
+    world.append(record, to: &text)
   }
 
-  private func add(
-    _ user: UInt32, to channel: UInt32, _ props: MattermostMemberProps, isLargeDirect: Bool,
-    _ line: Int
-  ) {
-    let person = settings.people[Int(user)]
-    count(.unknownValue, props.unknownValues, line, user)
-    world.setMember(
-      user, of: channel,
-      settings.rules.member(props, of: person.props, isLargeDirect: isLargeDirect))
+  /// Where a channel is, by the lines that were added.
+  func channel(_ id: Span<UInt8>) -> MattermostMembership.Channel {
+    guard let channel = world.conversationNumber(id) else { return .unknown }
+    return archived.contains(channel) ? .archived : .found(channel)
+  }
+
+  private func add(_ user: MattermostUser, of lines: MattermostLines, _ line: Int) {
+    let number = world.user(user.name)
+    settings.setPerson(number, user.push, isDeactivated: user.isDeactivated)
+    world.setUser(number, lines.texts[user.record.range], user.keywords)
+    for (kind, times) in lines.counts[user.counts] { count(kind, times, line, number) }
+    for membership in lines.memberships[user.memberships] {
+      var place = membership.channel
+      if case .named(let id) = place { place = channel(lines.texts.span.extracting(id.range)) }
+      switch place {
+      case .found(let channel):
+        count(.unknownValue, membership.unknownValues, line, number)
+        world.setMember(number, of: channel, membership.record)
+      case .unknown: count(.unknownRoom, line, number)
+      case .archived, .named: break
+      }
+    }
   }
 
   private func addDirect(_ members: [(name: String, props: MattermostMemberProps)], _ line: Int) {
@@ -120,7 +101,11 @@ final class MattermostWorld: @unchecked Sendable {
         continue
       }
       if settings.people[Int(user)].isDeactivated { continue }
-      add(user, to: channel, props, isLargeDirect: size >= 3, line)
+      count(.unknownValue, props.unknownValues, line, user)
+      world.setMember(
+        user, of: channel,
+        settings.rules.member(
+          props, of: settings.people[Int(user)].props, isLargeDirect: size >= 3))
     }
   }
 
@@ -142,10 +127,7 @@ final class MattermostWorld: @unchecked Sendable {
       let record = ImportedMember(follows: settings.rules.isCollapsed ? true : nil)
       for user in posts.followers[followers] { world.addMember(user, ofThread: thread, record) }
     }
-    for (at, range) in posts.messages {
-      sequence += 1
-      try world.messages.add(RunSorter.Key(first: at, second: sequence), posts.texts[range])
-    }
+    try world.messages.add(posts.messages, of: posts.texts, from: &sequence)
   }
 }
 

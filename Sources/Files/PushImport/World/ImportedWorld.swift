@@ -22,6 +22,8 @@ final class ImportedWorld: @unchecked Sendable {
   private let keywords = KeywordIndex()
   /// The numbers of what members say: there are few different texts.
   private var memberTexts: [ImportedMember: UInt32] = [:]
+  /// The one that was asked for last: most are as the one before.
+  private var lastMember: (record: ImportedMember, text: UInt32)?
 
   private var conversationIDs = IdentifierTable()
   private var conversations: [Conversation] = []
@@ -87,15 +89,25 @@ final class ImportedWorld: @unchecked Sendable {
 
   /// Writes a person's record; a later one takes the place of an earlier one.
   func setUser(_ user: UInt32, _ record: ImportedUser) {
-    if userTexts[Int(user)] == nil { report.records.users += 1 }
     var text: [UInt8] = []
-    text.append(record) { self.shown($0) }
-    userTexts[Int(user)] = texts.insert(text)
+    append(record, to: &text)
+    setUser(user, text[...], record.keywords)
+  }
+
+  /// The same with the text of ``append(_:to:)``.
+  func setUser(_ user: UInt32, _ text: ArraySlice<UInt8>, _ words: [String]) {
+    if userTexts[Int(user)] == nil { report.records.users += 1 }
+    userTexts[Int(user)] = texts.insert(Array(text))
     if isWithoutTexts {
       if hasKeywords[Int(user)] { keywords.remove(user) }
-      for keyword in record.keywords { keywords.add(keyword, of: user) }
+      for keyword in words { keywords.add(keyword, of: user) }
     }
-    hasKeywords[Int(user)] = !record.keywords.isEmpty
+    hasKeywords[Int(user)] = !words.isEmpty
+  }
+
+  /// Appends what a person's record says behind the id.
+  func append(_ record: ImportedUser, to text: inout [UInt8]) {
+    text.append(record) { self.shown($0) }
   }
 
   // MARK: Conversations
@@ -156,12 +168,16 @@ final class ImportedWorld: @unchecked Sendable {
   }
 
   private func number(of record: ImportedMember) -> UInt32 {
-    if let known = memberTexts[record] { return known }
-    var text: [UInt8] = []
-    text.append(record)
-    let number = texts.insert(text)
-    memberTexts[record] = number
-    return number
+    if let lastMember, lastMember.record == record { return lastMember.text }
+    var number = memberTexts[record]
+    if number == nil {
+      var text: [UInt8] = []
+      text.append(record)
+      number = texts.insert(text)
+      memberTexts[record] = number
+    }
+    lastMember = (record, number!)
+    return number!
   }
 
   // MARK: Texts
@@ -217,12 +233,12 @@ final class ImportedWorld: @unchecked Sendable {
   }
 
   /// Appends the id of a thread `PARENT#NUMBER`.
-  func append(thread number: Int, of parent: UInt32, to line: inout [UInt8]) {
+  func append(thread number: Int, of parent: Span<UInt8>, to line: inout [UInt8]) {
     if let hash {
-      let id = conversationIDs[conversations[Int(parent)].id].text
-      line.appendJSON(hash.text("\(id)#\(number)".utf8))
+      let id = unsafe parent.withUnsafeBufferPointer { unsafe Array($0) }
+      line.appendJSON(hash.text(id + "#\(number)".utf8))
     } else {
-      append(conversation: parent, to: &line)
+      append(id: parent, to: &line)
       line[line.count - 1] = UInt8(ascii: "#")
       line.appendDecimal(number)
       line.append(UInt8(ascii: "\""))
@@ -337,7 +353,8 @@ final class ImportedWorld: @unchecked Sendable {
   }
 
   private func append(thread: Int, to line: inout [UInt8]) {
-    append(thread: threads[thread].number, of: threads[thread].parent, to: &line)
+    let parent = conversationIDs[conversations[Int(threads[thread].parent)].id].text
+    append(thread: threads[thread].number, of: parent.utf8Span.span, to: &line)
   }
 
   /// Appends the record of a conversation.

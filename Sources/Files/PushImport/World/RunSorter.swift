@@ -47,6 +47,22 @@ internal import PushSupport
     if texts.count >= runSize { try spill() }
   }
 
+  /// Adds parts of a text, each with the next second number.
+  func add(
+    _ parts: [(first: Int64, range: Range<Int>)], of text: [UInt8], from second: inout UInt64
+  ) throws(ImportProblem) {
+    let start = texts.count
+    for (first, range) in parts {
+      second += 1
+      entries.append(
+        Entry(
+          key: Key(first: first, second: second), start: start + range.lowerBound,
+          count: range.count))
+    }
+    texts.append(contentsOf: text)
+    if texts.count >= runSize { try spill() }
+  }
+
   /// Gives all texts in their order.
   func drain(_ body: (Key, ArraySlice<UInt8>) throws -> Void) throws {
     entries.sort { $0.key < $1.key }
@@ -71,7 +87,10 @@ internal import PushSupport
     buffer.reserveCapacity(1 << 20)
     for entry in entries {
       Self.append(entry, &buffer)
-      buffer.append(contentsOf: texts[entry.start..<entry.start + entry.count])
+      unsafe texts.withUnsafeBufferPointer {
+        let text = unsafe $0[entry.start..<entry.start + entry.count]
+        unsafe buffer.append(contentsOf: UnsafeBufferPointer(rebasing: text))
+      }
       if buffer.count >= 1 << 20 { try write(&buffer) }
     }
     try write(&buffer)

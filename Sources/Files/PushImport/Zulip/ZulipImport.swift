@@ -19,7 +19,7 @@ struct ZulipImport {
   func read(
     _ path: String, into world: ImportedWorld, _ run: ImportRun, _ sorter: RunSorter
   ) throws {
-    let target = ZulipWorld(world, sorter, run.isZone)
+    let target = ZulipWorld(world, sorter, ImportRun.isZone)
     var hasRealm = false
     func read(_ input: InputFile, _ part: Part) throws {
       var number = 0
