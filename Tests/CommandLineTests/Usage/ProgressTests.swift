@@ -23,8 +23,16 @@ import Testing
         ["store", "import", "--store", "a.store"] + world,
       ]
       for command in commands { try #require(place.run(command).status == 0) }
+      try place.write(export, as: "world/export.jsonl")
       try body(place)
     }
+  }
+
+  /// Forty megabytes of Mattermost.
+  private static var export: [String] {
+    let body = #""team":"t","channel":"c","user":"u","message":"@u hi""#
+    return [#"{"type":"channel","channel":{"team":"t","name":"c"}}"#]
+      + (0..<350_000).map { #"{"type":"post","post":{\#(body),"create_at":\#($0)}}"# }
   }
 
   /// What each command's bar is called, and what has to be there before it.
@@ -40,6 +48,7 @@ import Testing
       "generating", ["generate", "--output", "other"] + size, ""
     ),
     ("(reading|importing)", ["store", "import", "--store", "b.store"] + world, ""),
+    ("importing", ["import", "mattermost", "world/export.jsonl", "--output", "other"], ""),
     ("exporting", ["store", "export", "--store", "a.store"], ""),
     ("checking", ["store", "check", "--store", "a.store"], ""),
     ("copying", ["store", "backup", "--store", "a.store", "--output", "b.store"], ""),
