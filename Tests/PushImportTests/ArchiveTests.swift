@@ -105,7 +105,10 @@ import Testing
     let last = problem(Array(zip.dropLast(23)))
     #expect(last == "a.zip/data/a.png: the archive is cut off behind it")
     let tar = Archive.make([("import.jsonl", text)], zip: false)
-    for count in stride(from: 300_000, to: tar.count - 40, by: 49_997) {
+    // The entry's header is in the first 64 KiB that are unpacked.
+    let firstBlock = [10, 30, 1000, 10_000].map { problem(Array(tar.prefix($0)), "a.tar.gz") }
+    #expect(firstBlock.filter { !$0.hasPrefix("a.tar.gz: it cannot be read: ") } == [])
+    for count in stride(from: 100_000, to: tar.count - 40, by: 49_997) {
       let found = problem(Array(tar.prefix(count)), "a.tar.gz")
       #expect(found.hasPrefix("a.tar.gz/import.jsonl: "), "\(count): \(found)")
     }

@@ -84,6 +84,34 @@ import Testing
         "there is no realm.json in it"))
   }
 
+  /// In an item of a document the line is that of the fault.
+  @Test func faultsInItems() throws {
+    let cases: [(item: String, says: String)] = [
+      ("{\"a\":1,\n\"b\":tru}", "4: this is not JSON"),
+      ("{\"a\":[1,\n2\n3]}", "5: this is not JSON"),
+      ("{\"a\"\n:\n01}", "5: this is not JSON"), ("{\"a\":-1.5e+7,\n}", "4: this is not JSON"),
+      ("{\n\"a\":\"\\x\"}", "4: this is not JSON"), ("{\n\n\"a\":\"\t\"}", "5: this is not JSON"),
+      ("{\n\"a\":null,\n\"b\":false.5\n}", "5: this is not JSON"),
+      ("{\"c\":{\"a\":0},\n\"a\":1,\n\"a\":[]}", "5: the key a is there twice"),
+      (
+        "{\n\"b\":\n" + String(repeating: "[", count: 2000) + String(repeating: "]", count: 2000)
+          + "}",
+        "5: the JSON text is nested too deeply"
+      ),
+    ]
+    let found = cases.map { item in
+      Importer.problem {
+        try Importer().zulip(["realm.json": "{\n\"zerver_userprofile\": [\n\(item.item)\n]\n}"])
+      }
+    }
+    #expect(found == cases.map { "realm.json:\($0.says)" })
+    let folder = ScratchFolder()
+    let text = Array("{\"zerver_stream\":[{\n\"a\":\"".utf8) + [0xC3] + Array("\"}]}".utf8)
+    let path = try folder.write(text, as: "realm.json")
+    let problem = Importer.problem { try Importer().imported(.zulip, folder.url.path) }
+    #expect(problem == "realm.json:2: this is not UTF-8", "\(path)")
+  }
+
   @Test func overlays() throws {
     let found = Importer.problem {
       try Importer().mattermost([]) { options, folder in

@@ -57,6 +57,14 @@ internal import Glibc
     return unsafe item.line + pf_line_feeds(start, offset)
   }
 
+  /// The 1-based line on which an item stops being JSON.
+  func lineOfFault(in item: Item) -> Int {
+    let text = unsafe self[item.range]
+    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    let fault = unsafe JSONFault.first(in: text)
+    return unsafe item.line + pf_line_feeds(start, fault?.offset ?? 0)
+  }
+
   /// Calls `body` with each line that is not blank, and its number.
   func forEachLine<Failure: Error>(
     _ body: (UnsafeRawBufferPointer, Int) throws(Failure) -> Void

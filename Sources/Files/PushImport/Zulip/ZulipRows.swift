@@ -65,7 +65,10 @@ struct ZulipRows: Sendable {
         node = value
         try rows.add(value, of: piece.tables[item.table], item)
       } catch {
-        let line = error.token.map { piece.line(of: $0, in: item) } ?? item.line
+        let line =
+          node == nil
+          ? piece.lineOfFault(in: item)
+          : error.token.map { piece.line(of: $0, in: item) } ?? item.line
         let person = node.flatMap { Self.person($0) }.map { "the person \($0): " } ?? ""
         return .failure(ImportProblem(piece.file, line: line, person + error.text))
       }
