@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// The name of a file or folder while it is being written: beside its final name, so that a rename
 /// publishes it atomically.
@@ -24,7 +24,7 @@ package struct TemporaryName: Hashable, Sendable {
   /// - Returns: its descriptor, which is the caller's.
   /// - Throws: `EEXIST` when there is something of the name, a symbolic link too.
   package func createFile(
-    _ access: Int32 = O_WRONLY, mode: mode_t
+    _ access: Int32 = O_WRONLY, mode: UInt32
   ) throws(SystemError) -> Int32 {
     let descriptor = unsafe open(path, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .last }
@@ -32,7 +32,7 @@ package struct TemporaryName: Hashable, Sendable {
   }
 
   /// Creates an empty folder, where there is nothing of the name.
-  package func createFolder(mode: mode_t) throws(SystemError) {
+  package func createFolder(mode: UInt32) throws(SystemError) {
     guard unsafe mkdir(path, mode) == 0 else { throw .last }
   }
 

@@ -1,4 +1,5 @@
 public import PushModel
+internal import PushSupport
 internal import Synchronization
 
 extension FanoutTimeline {
