@@ -13,7 +13,8 @@ struct FanoutBench: ParsableCommand {
     commandName: "fanout-bench",
     abstract: "How fast messages are decided, against the reference and a plain loop.",
     subcommands: [
-      Run.self, StoreSpeeds.self, SoakCommand.self, ChurnCommand.self, Calls.self, Export.self, Kernels.self,
+      Run.self, StoreSpeeds.self, SoakCommand.self, ChurnCommand.self, Calls.self, Export.self,
+      Kernels.self,
     ], defaultSubcommand: Run.self)
 }
 

@@ -1,3 +1,4 @@
+internal import PushModel
 internal import QuietTime
 
 /// What changes left in the tables since these were made: changed values stay, as other settings may
