@@ -115,7 +115,7 @@ extension TableWriter {
     tables.memberPolicies.removeAll(store)
   }
 
-  /// Of devices, keywords and senders, with all that keywords' tokens begin with.
+  /// Of devices and lists, with all that tokens begin with.
   private func compactNames() {
     var names = IDTable(folds: false)
     var indices = [UInt32?](repeating: nil, count: tables.names.count)

@@ -34,11 +34,6 @@ struct OpenPlace {
 }
 
 extension Tables {
-  /// By what programs tell whether they can read members' keys.
-  ///
-  /// - Complexity: that of creating the rules, the first time.
-  var keysMark: UInt64 { app.rules.numbersStates ? OpenKeys.mark : rules.mark }
-
   func policy(of user: UInt32) -> UserPolicy {
     let packed = packedUsers[Int(user)]
     return policies.users[packed.policy ?? UInt32(packed.level)]

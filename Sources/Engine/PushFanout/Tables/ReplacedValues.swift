@@ -102,7 +102,7 @@ extension Tables {
     return used
   }
 
-  /// How many of ``names`` are of devices, keywords or senders.
+  /// How many of ``names`` are of devices or in lists.
   fileprivate var usedNameCount: Int {
     if names.count == 0 { return 0 }
     var used = [Bool](repeating: false, count: names.count)

@@ -14,6 +14,16 @@ extension RuleSet {
 }
 
 extension Tables {
+  /// By what programs tell whether they can read members' keys.
+  ///
+  /// - Complexity: that of creating the rules, the first time.
+  var keysMark: UInt64 {
+    switch app.rules {
+    case .easemob, .rongcloud: rules.mark
+    case .open: OpenKeys.mark
+    }
+  }
+
   /// A user's class outside of quiet hours.
   @inline(__always)
   func userClass(
