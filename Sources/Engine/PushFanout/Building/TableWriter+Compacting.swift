@@ -6,7 +6,7 @@ extension TableWriter {
   ///
   /// - Returns: whether it did; what is kept of conversations is then of no use.
   func compactIfWorthwhile(threads: Int) -> Bool {
-    guard replaced.isDue(), replaced.isMuch(of: tables, spare: spareBytes) else { return false }
+    guard replaced.isMuch(of: tables, spare: spareBytes) else { return false }
     compact(threads: threads)
     return true
   }

@@ -19,6 +19,8 @@ struct ReplacedValues {
   private var spareSlots = 0
   private var made = (schedules: 0, userPolicies: 0, memberPolicies: 0, names: 0)
   private var checked = 0
+  /// About how many bytes nothing uses, at most, when this was last asked.
+  private(set) var unusedBytes = 0
 
   init() {}
 
@@ -49,25 +51,17 @@ struct ReplacedValues {
     userPolicies = tables.policies.users.count - made.userPolicies
     tables.devices.countUnused()
     tables.ownRare().nameLists.countUnread()
+    unusedBytes = unusedBytes(of: tables)
   }
 
   private var count: Int {
     overrides + schedules + userPolicies + memberPolicies + names + abs(slots - spareSlots)
   }
 
-  /// Whether there were many changes since this was last asked.
-  mutating func isDue() -> Bool {
-    if count - checked < 1024 { return false }
-    checked = count
-    return true
-  }
-
-  /// About how many bytes nothing uses, at most: no more values than were added since, and no more than
-  /// were replaced.
-  func unusedBytes(of tables: Tables) -> Int {
+  /// No more values than were added since, and no more than were replaced.
+  private func unusedBytes(of tables: Tables) -> Int {
     let lists = tables.nameLists
     let names = self.names > 0 ? tables.names.count - made.names : 0
-    let maps = [tables.memberMutes, tables.memberSinces, tables.memberPolicies]
     return max(slots - spareSlots, 0) * 9 + overrides * MemoryLayout<OverrideRecord>.stride
       + min(schedules, tables.scheduleTable.count - made.schedules) * ScheduleTable.bytesPerEntry
       + min(userPolicies, tables.policies.users.count - made.userPolicies)
@@ -78,19 +72,30 @@ struct ReplacedValues {
       / max(tables.names.count, 1)
       + lists.unread.names * 4 + lists.unread.holders * MemoryLayout<NameLists.Holder>.stride
       + tables.devices.unusedCount * MemoryLayout<DeviceRecord>.stride
-      // Built anew, what they hold takes a record.
-      + maps.reduce(0) { $0 + $1.byteCount - $1.count * MemoryLayout<OverrideRecord>.stride }
+      + tables.memberMutes.bytesBeyondRecords + tables.memberSinces.bytesBeyondRecords
+      + tables.memberPolicies.bytesBeyondRecords
   }
 
-  /// Whether so much is unused that making the tables again is worthwhile.
+  /// Whether so much is unused that making the tables again is worthwhile. It is asked of few of the
+  /// changes.
   ///
   /// - Parameter spare: so many bytes are never much.
-  func isMuch(of tables: Tables, spare: Int) -> Bool {
-    if unusedBytes(of: tables) > max(tables.byteCount / 24, spare) { return true }
+  mutating func isMuch(of tables: Tables, spare: Int) -> Bool {
+    if count - checked < 64 { return false }
+    checked = count
+    unusedBytes = unusedBytes(of: tables)
+    if unusedBytes > max(tables.byteCount / 24, spare) { return true }
     // What has no number is decided one by one.
     let states = unsafe tables.stateTables(.group).openStates
     return states?.isFull ?? false
       && count * 64 > tables.userCount + tables.memberUsers.count
+  }
+}
+
+extension PagedMap {
+  /// Built anew, what it holds takes a record each.
+  fileprivate var bytesBeyondRecords: Int {
+    byteCount - count * MemoryLayout<OverrideRecord>.stride
   }
 }
 

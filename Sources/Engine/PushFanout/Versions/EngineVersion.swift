@@ -30,7 +30,7 @@ final class EngineVersion: @unchecked Sendable {
     tables = Tables(copying: writer.tables)
     deviceReader = tables.deviceReader
     log = writer.log
-    unusedBytes = writer.replaced.unusedBytes(of: tables)
+    unusedBytes = writer.replaced.unusedBytes
     self.number = number
     self.settingsVersion = settingsVersion
     self.epoch = epoch
