@@ -5,12 +5,16 @@
 struct DeviceTable {
   private(set) var lists: DeviceLists
   /// By number of records, the first free run's start plus one; 0 for none.
-  /// ``DeviceRecord/nextFree`` links free runs.
+  /// ``DeviceRecord/nextFree`` links free runs. The first, of no records, has ``unusedCount``, as each
+  /// version copies all.
   private var freeRuns: InlineArray<16, UInt32>
   /// The number of users of whose devices heartbeats told.
   private(set) var toldUsers: Int
   /// The number of records that no user has.
-  private(set) var unusedCount: Int
+  private(set) var unusedCount: Int {
+    get { Int(freeRuns[0]) }
+    set { freeRuns[0] = UInt32(clamping: newValue) }
+  }
 
   init<Visitor: TableVisitor & ~Copyable>(
     _ other: DeviceTable?, _ visitor: inout Visitor
@@ -20,7 +24,6 @@ struct DeviceTable {
       records: try visitor.visit(other?.lists.records, .devices))
     freeRuns = other?.freeRuns ?? InlineArray(repeating: 0)
     toldUsers = other?.toldUsers ?? 0
-    unusedCount = other?.unusedCount ?? 0
   }
 
   var recordCount: Int { lists.records.count }
@@ -108,15 +111,16 @@ struct DeviceTable {
   ///
   /// - Complexity: O(users).
   mutating func countUnused() {
-    unusedCount = recordCount
-    for user in 0..<UInt32(lists.lists.count) { unusedCount -= lists.count(of: user) }
+    var used = 0
+    for user in 0..<UInt32(lists.lists.count) { used += lists.count(of: user) }
+    unusedCount = recordCount - used
   }
 
   mutating func removeAll(_ store: PageStore) {
     lists.lists.removeAll(store)
     lists.records.removeAll(store)
     freeRuns = InlineArray(repeating: 0)
-    (toldUsers, unusedCount) = (0, 0)
+    toldUsers = 0
   }
 
   func checkLists(userCount: Int) {
