@@ -23,8 +23,10 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case emptyID
   /// Settings have fields that the app's rules do not have.
   case otherRules(RuleSet)
-  /// There are more than 2^32 - 2 of something.
+  /// There are more than 2^32 - 2 of something, or 2^22 distinct quiet hours.
   case tooMany(String)
+
+  static let tooManyQuietHours = FanoutError.tooMany("distinct quiet hours")
 
   public var description: String {
     switch self {
@@ -42,6 +44,7 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .emptyID: "an id cannot be empty"
     case .otherRules(let rules):
       "settings have fields that the rules \"\(rules.rawValue)\" do not have"
+    case .tooManyQuietHours: "more than \(MemberKey.scheduleCapacity) distinct quiet hours"
     case .tooMany(let what): "more than \(UInt32.max - 1) \(what)"
     }
   }

@@ -40,7 +40,7 @@ import Testing
       }
       let compacts = random.chance(10)
       try fanout.update { (update) throws(FanoutError) in
-        if compacts { update.writer.compact(threads: 2) }
+        if compacts { update.writer.compact() }
         for change in changes { try change.apply(to: &update) }
       }
       if random.chance(20) {

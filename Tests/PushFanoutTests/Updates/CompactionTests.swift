@@ -46,7 +46,7 @@ import Testing
           }
         }
         update.writer.spareBytes = 0
-        update.writer.compact(threads: 2)
+        update.writer.compact()
       }
     }
 
@@ -220,11 +220,23 @@ import Testing
     }
     for minute in 0..<1200 { try set(minute % 90, minute: minute) }
     #expect(fanout.reading { $0.scheduleTable.count } <= 100)
-    #expect(throws: FanoutError.tooMany("distinct quiet hours")) {
+    let full = FanoutError.tooMany("distinct quiet hours")
+    #expect(full.description == "more than 4194304 distinct quiet hours")
+    #expect(throws: full) {
       for user in 90..<120 { try set(user, minute: user) }
     }
     let found = (0..<120).map { fanout.user(Identifier("u\($0)"))?.quietHours != nil }
     #expect(found == (0..<120).map { $0 < 99 })
+    // What an update that fails has compacted is as it was, and so is what is counted of it.
+    for user in 0..<9 { try set(user, minute: 1199) }
+    let counted = writer.replaced.schedules
+    #expect(throws: FanoutError.emptyID) {
+      try fanout.update { (update) throws(FanoutError) in
+        update.writer.compact()
+        try update.setUser("", UserSettings())
+      }
+    }
+    #expect(counted >= 9 && writer.replaced.schedules == counted)
   }
 
   /// Tables are made again while other threads decide, on this version and on earlier ones.
@@ -241,7 +253,7 @@ import Testing
         do {
           try state.withLock { try $0.change(20) }
           if number % 5 == 0 {
-            try fanout.update { (update) throws(FanoutError) in update.writer.compact(threads: 1) }
+            try fanout.update { (update) throws(FanoutError) in update.writer.compact() }
           }
         } catch {
           ledger.report("\(error)")
@@ -304,7 +316,7 @@ import Testing
     #expect(isMapped)
     let unused = (churn.fanout.memoryReport().unused, opened.memoryReport().unused)
     #expect(unused.0 > 10_000 && unused.1 * 4 > unused.0, "\(unused)")
-    try opened.update { (update) throws(FanoutError) in update.writer.compact(threads: 2) }
+    try opened.update { (update) throws(FanoutError) in update.writer.compact() }
     #expect(opened.memoryReport().unused == 0)
     #expect(opened.difference(from: try Fanout(churn.settings)) == nil)
     var evaluator = ReferenceEvaluator(churn.settings)

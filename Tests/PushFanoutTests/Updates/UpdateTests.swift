@@ -118,7 +118,7 @@ import Testing
         let compacts = random.chance(20)
         try fanout.update { (update) throws(FanoutError) in
           for change in changes { try change.apply(to: &update) }
-          if compacts { update.writer.compact(threads: 1) }
+          if compacts { update.writer.compact() }
         }
         model = next
         version += 1
@@ -184,7 +184,7 @@ import Testing
         var user = UserSettings()
         user.devices = [Device(id: "stray device")]
         try update.setUser("stray3", user)
-        if changes.count % 2 == 0 { update.writer.compact(threads: 2) }
+        if changes.count % 2 == 0 { update.writer.compact() }
         throw Stop()
       }
     }

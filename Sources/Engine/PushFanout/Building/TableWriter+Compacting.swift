@@ -7,16 +7,18 @@ extension TableWriter {
   /// - Returns: whether it did; what is kept of conversations is then of no use.
   func compactIfWorthwhile(threads: Int) -> Bool {
     guard replaced.isMuch(of: tables, spare: spareBytes) else { return false }
-    compact(threads: threads)
+    compact()
+    fillKeys(threads: threads)
     return true
   }
 
   /// Makes the tables again of what is used. The indices of users, conversations and members stay.
   ///
-  /// Readers of older versions keep their pages, as after any update.
+  /// Readers of older versions keep their pages, as after any update. Members' keys are computed when
+  /// the update ends.
   ///
   /// - Complexity: O(users + memberships).
-  func compact(threads: Int) {
+  func compact() {
     compactNames()
     compactSchedules()
     compactPolicies()
@@ -26,7 +28,8 @@ extension TableWriter {
     tables.appRevision &+= 1
     log.removeAll(store)
     replaced = ReplacedValues(madeNow: tables)
-    fillKeys(threads: threads)
+    tables.memberKeys.removeAll(store)
+    needsKeys = true
   }
 
   private func compactSchedules() {

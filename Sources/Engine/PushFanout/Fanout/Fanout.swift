@@ -289,6 +289,7 @@ public final class Fanout: Sendable {
   ) throws(Failure) -> Value {
     let outcome = writerLock.withLock { _ -> Result<Value, Failure> in
       let writer = unsafe self.writer
+      let replaced = writer.replaced
       var update = FanoutUpdate(writer)
       do throws(Failure) {
         let value = try body(&update)
@@ -301,7 +302,7 @@ public final class Fanout: Sendable {
         return .success(value)
       } catch {
         let last = publisher.load()
-        writer.rollBack(to: last.tables, last.log)
+        writer.rollBack(to: last.tables, last.log, replaced)
         return .failure(error)
       }
     }

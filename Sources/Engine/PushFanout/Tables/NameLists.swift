@@ -3,7 +3,7 @@ internal import PushModel
 /// A user's keywords and senders, and who has which: names are indices in ``Tables/names``.
 ///
 /// A user's list is a head, then the names. Changed lists and holders stay, unread, until
-/// ``TableWriter/compact(threads:)``.
+/// ``TableWriter/compact()``.
 struct NameLists {
   /// A list's head: how many names of each kind follow.
   private struct Head {

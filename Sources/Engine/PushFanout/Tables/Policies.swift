@@ -39,7 +39,7 @@ struct Policies: Sendable {
   /// The numbers of members' policies with a role.
   private var numbersByRole: [Identifier: [UInt32]] = [:]
 
-  /// Whether settings have fields that only open rules have. Never false again, as values stay.
+  /// Whether settings have fields that only open rules have. Never false again.
   var hasOpen = false
 
   /// Those of empty tables.

@@ -14,10 +14,11 @@ struct ReplacedValues {
   var memberPolicies = 0
   var names = 0
 
-  /// How many values there were when the tables were made.
   /// Those of ``slots`` that were left for joins.
   private var spareSlots = 0
+  /// How many values there were when the tables were made.
   private var made = (schedules: 0, userPolicies: 0, memberPolicies: 0, names: 0)
+  /// How many changes there were when this was last asked.
   private var checked = 0
   /// About how many bytes nothing uses, at most, when this was last asked.
   private(set) var unusedBytes = 0

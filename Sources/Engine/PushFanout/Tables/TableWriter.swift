@@ -35,10 +35,12 @@ internal import QuietTime
     self.store = store
   }
 
-  func rollBack(to last: Tables, _ log: SettingsLog) {
+  /// - Parameter replaced: that of the last version.
+  func rollBack(to last: Tables, _ log: SettingsLog, _ replaced: ReplacedValues) {
     for (ids, before) in zip(tables.idTables, last.idTables) { ids.rollBack(to: before) }
     tables = Tables(copying: last)
     self.log = log
+    self.replaced = replaced
     needsKeys = false
     store.rollBack()
   }
@@ -111,9 +113,9 @@ internal import QuietTime
       throw FanoutError(error)
     }
     if tables.scheduleTable.count <= scheduleLimit { return index }
-    guard !isBuilding, replaced.schedules > 0 else { throw .tooMany("distinct quiet hours") }
+    guard !isBuilding, replaced.schedules > 0 else { throw .tooManyQuietHours }
     // The new one has no user yet.
-    compact(threads: 1)
+    compact()
     return try schedule(settings)
   }
 
