@@ -199,11 +199,12 @@ struct Decider {
       target.ofStates, reader, threads: threads,
       countedPerMessageLimit: cache.countedPerMessageLimit)
     version.online?.keep(made, version)
-    cache.store(made, number: version.number)
-    storage.conversation = made
+    // First, as others move it to later versions once it is in the cache.
     guard let stamp = made.read(reader, into: storage) else {
       preconditionFailure("a conversation cannot be read at the instant that it was built for")
     }
+    cache.store(made, number: version.number)
+    storage.conversation = made
     result.stamp = stamp
   }
 

@@ -106,15 +106,18 @@ struct SnapshotBounds {
     case .overrides:
       let records = unsafe start.assumingMemoryBound(to: OverrideRecord.self)
       for index in 0..<count where unsafe !isOverride(records[index]) { finding.isWrong = true }
-    case .userMutes, .memberMutes, .memberSinces:
+    case .userMutes:
+      unsafe finding.merge(Self.check(map: start, count, keys: users, upTo: Self.latest))
+    case .memberMutes, .memberSinces:
       unsafe finding.merge(Self.check(map: start, count, upTo: Self.latest))
     case .memberPolicies:
       unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(memberPolicies) - 1))
     case .nameListStarts:
-      unsafe finding.merge(Self.check(map: start, count, upTo: UInt64(listedNames)))
+      unsafe finding.merge(Self.check(map: start, count, keys: users, upTo: UInt64(listedNames)))
     case .lastNameHolders:
       unsafe finding.merge(
-        Self.check(map: start, count, mask: UInt64(UInt32.max), upTo: UInt64(holders)))
+        Self.check(
+          map: start, count, keys: names, mask: UInt64(UInt32.max), upTo: UInt64(holders)))
     case .nameHolders:
       let users = UInt32(users)
       finding.isWrong = unsafe Self.any(start, count) { (holder: NameLists.Holder) -> UInt8 in
@@ -146,8 +149,10 @@ struct SnapshotBounds {
     return unsafe any(start, count) { (index: UInt32) -> UInt32 in index > most ? 1 : 0 }
   }
 
+  /// - Parameter keys: how many there may be: they are indices plus one.
   private static func check(
-    map start: UnsafeRawPointer, _ count: Int, mask: UInt64 = .max, upTo last: UInt64
+    map start: UnsafeRawPointer, _ count: Int, keys: Int = .max, mask: UInt64 = .max,
+    upTo last: UInt64
   ) -> SnapshotFinding {
     let slots = unsafe start.assumingMemoryBound(to: PagedMap.Slot.self)
     var finding = SnapshotFinding()
@@ -156,7 +161,7 @@ struct SnapshotBounds {
       finding.used += slot.key == 0 ? 0 : 1
       // A negative number is a large unsigned one.
       let value = UInt64(bitPattern: slot.value) & mask
-      if slot.key != 0, value > last { finding.isWrong = true }
+      if slot.key > UInt64(keys) || slot.key != 0 && value > last { finding.isWrong = true }
     }
     return finding
   }

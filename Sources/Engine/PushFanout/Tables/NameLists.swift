@@ -173,7 +173,8 @@ struct NameLists {
       unread.names -= list.size
       unread.holders -= Set(list.keys).count
     }
-    unread.holders = max(unread.holders, 0)
+    // A file may say that two slots are of one user.
+    unread = (max(unread.names, 0), max(unread.holders, 0))
   }
 
   mutating func removeAll(_ store: PageStore) {

@@ -91,9 +91,9 @@ internal import Synchronization
     copy(to: capacity, without: index, store)
   }
 
-  /// Clears the indices from `count` on that `later` added here. Slots that grew are elsewhere.
+  /// Clears the indices from `count` on that were added here, before `later` grew too.
   func rollBack(from later: IDSlots, below count: Int) {
-    guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
+    guard capacity > 0, unsafe slots != later.slots || later.used > used else { return }
     for position in 0..<capacity {
       let slot = load(position)
       if slot != 0, Self.index(slot) >= count { store(position, 0) }
