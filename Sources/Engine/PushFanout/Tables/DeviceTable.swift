@@ -109,10 +109,16 @@ struct DeviceTable {
 
   /// Counts the records that no user has, of a table that was read from a snapshot.
   ///
-  /// - Complexity: O(users).
-  mutating func countUnused() {
+  /// - Parameter body: called with each record that a user has.
+  /// - Complexity: O(users + devices).
+  mutating func countUnused(_ body: (DeviceRecord) -> Void) {
     var used = 0
-    for user in 0..<UInt32(lists.lists.count) { used += lists.count(of: user) }
+    for user in 0..<UInt32(lists.lists.count) {
+      lists.forEach(of: user) { device in
+        used += 1
+        body(device)
+      }
+    }
     unusedCount = recordCount - used
   }
 

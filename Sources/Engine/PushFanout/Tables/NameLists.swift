@@ -163,15 +163,20 @@ struct NameLists {
     lastHolders.set(UInt64(name), (last >> 32 + 1) << 32 | Int64(holders.count), store)
   }
 
-  /// Counts what is ``unread``, of lists that were read from a snapshot.
+  /// Counts what is ``unread``, of lists that were read from a snapshot; a holder too few where a
+  /// list has a name twice.
   ///
+  /// - Parameter body: called with each name in a list.
   /// - Complexity: O(names of all users).
-  mutating func countUnread() {
+  mutating func countUnread(_ body: (UInt32) -> Void) {
     unread = (names.count, holders.count)
-    for index in 0..<starts.slots.count where starts.slots[index].key != 0 {
-      guard let list = list(of: UInt32(starts.slots[index].key - 1)) else { continue }
-      unread.names -= list.size
-      unread.holders -= Set(list.keys).count
+    starts.slots.forEachChunkElement(0..<starts.slots.count) { _, slot in
+      if slot.key == 0 { return }
+      let head = head(at: Int(slot.value))
+      let first = Int(slot.value) + Head.size
+      unread.names -= Head.size + head.count
+      unread.holders -= head.count - head.keywords
+      for index in first..<first + head.count { body(names[index]) }
     }
     // A file may say that two slots are of one user.
     unread = (max(unread.names, 0), max(unread.holders, 0))

@@ -46,12 +46,10 @@ struct ReplacedValues {
     spareSlots = 0
     made.schedules = tables.usedSchedules.count(where: \.self)
     made.userPolicies = tables.usedPolicies.count(where: \.self)
-    made.names = tables.usedNameCount
+    made.names = tables.countUnused()
     schedules = tables.scheduleTable.count - made.schedules
     names = tables.names.count - made.names
     userPolicies = tables.policies.users.count - made.userPolicies
-    tables.devices.countUnused()
-    tables.ownRare().nameLists.countUnread()
     unusedBytes = unusedBytes(of: tables)
   }
 
@@ -108,18 +106,16 @@ extension Tables {
     return used
   }
 
-  /// How many of ``names`` are of devices or in lists.
-  fileprivate var usedNameCount: Int {
-    if names.count == 0 { return 0 }
+  /// Counts what no user has of devices and lists, of tables that were read from a snapshot.
+  ///
+  /// - Returns: how many of ``names`` are of devices or in lists.
+  fileprivate func countUnused() -> Int {
     var used = [Bool](repeating: false, count: names.count)
-    for user in 0..<UInt32(userCount) {
-      devices.lists.forEach(of: user) { device in
-        used[Int(device.id)] = true
-        if device.notifier > 0 { used[Int(device.notifier) - 1] = true }
-      }
-      guard let list = nameLists.list(of: user) else { continue }
-      for name in list.names { used[Int(name)] = true }
+    devices.countUnused { device in
+      used[Int(device.id)] = true
+      if device.notifier > 0 { used[Int(device.notifier) - 1] = true }
     }
+    ownRare().nameLists.countUnread { used[Int($0)] = true }
     return used.count(where: \.self)
   }
 
