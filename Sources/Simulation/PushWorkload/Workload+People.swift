@@ -107,9 +107,11 @@ extension WorkloadUser {
 }
 
 extension WorkloadOptions {
-  /// A drawn level as the rules have it: by open rules, mentions are more than two classes.
+  /// A drawn level as the rules have it: without the level `mention`, mentions are more than two
+  /// classes.
   func level(_ drawn: NotificationLevel) -> NotificationLevel {
-    rules.fields.contains(.classLevels) && drawn == .mention ? NotificationLevel(.mentions) : drawn
+    drawn == .mention && !rules.fields.contains(.mentionLevel)
+      ? NotificationLevel(.mentions) : drawn
   }
 }
 

@@ -91,7 +91,7 @@ struct NextChange: ParsableCommand {
     let channel = Identifier(channel)
     let fanout = try world.loadFanout(threads: nil)
     let (rules, version) = (fanout.app.rules, fanout.currentVersion)
-    if classes != nil, !rules.fields.contains(.classLevels) {
+    if classes != nil, rules.levelClasses.isEmpty {
       throw ValidationError("--classes belongs to open rules, but the rules are \(rules.rawValue).")
     }
     let answer = try version.plainAnswer(

@@ -120,8 +120,8 @@ struct Generate: ParsableCommand {
   @OptionGroup(title: "Presence") var presence: PresenceFlags
   @OptionGroup(title: "Open rules") var open: OpenFlags
 
-  private var isOpen: Bool { rules.ruleSet.fields.contains(.classLevels) }
-  private var chosenFormat: WorkloadFormat { (format ?? (isOpen ? .ndjson : .csv)).format }
+  private var fitsColumns: Bool { rules.ruleSet.fitsColumns }
+  private var chosenFormat: WorkloadFormat { (format ?? (fitsColumns ? .csv : .ndjson)).format }
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
@@ -134,12 +134,14 @@ struct Generate: ParsableCommand {
     if traffic.text, chosenFormat == .csv {
       throw ValidationError("--text needs --format ndjson: CSV has no texts.")
     }
-    if isOpen, format == .csv {
+    if !fitsColumns, format == .csv {
       throw ValidationError(
         "--rules open needs --format ndjson: CSV has no lists of classes, roles, keywords, senders, "
           + "threads' records and texts.")
     }
-    if !isOpen, let flag = open.given.first { throw ValidationError("\(flag) needs --rules open.") }
+    if fitsColumns, let flag = open.given.first {
+      throw ValidationError("\(flag) needs --rules open.")
+    }
     let options = try options()
     do throws(WorkloadError) {
       try options.validate()

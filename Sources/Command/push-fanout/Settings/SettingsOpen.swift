@@ -104,7 +104,7 @@ struct OpenDefault: SettingResult, Encodable {
 
   var text: String {
     (conversation.map { "conversation \($0)" } ?? "app")
-      + ": level \(level.map(name) ?? "default")"
+      + ": level \(level?.name ?? "default")"
   }
 }
 
@@ -128,7 +128,7 @@ struct OpenSetting: SettingResult, Encodable {
     }
 
     var words: String {
-      ((days ?? []) + ["\(start)-\(end)"] + (allow.map { ["allow \(name($0))"] } ?? []))
+      ((days ?? []) + ["\(start)-\(end)"] + (allow.map { ["allow \($0.name)"] } ?? []))
         .joined(separator: " ")
     }
 
@@ -194,7 +194,7 @@ struct OpenSetting: SettingResult, Encodable {
 
   var text: String {
     var parts: [String] = []
-    if let level { parts.append("level \(name(level))") }
+    if let level { parts.append("level \(level.name)") }
     if let mutedUntil {
       parts.append("muted until \(Instant(milliseconds: mutedUntil).rfc3339)")
     }
@@ -203,7 +203,7 @@ struct OpenSetting: SettingResult, Encodable {
       parts.append("quiet hours \(quiet.isEmpty ? "no windows" : windows)")
     }
     if let timeZone { parts.append("time zone \(timeZone)") }
-    if let mutedAllow { parts.append("muted allow \(name(mutedAllow))") }
+    if let mutedAllow { parts.append("muted allow \(mutedAllow.name)") }
     if allowForce == false { parts.append("allow force off") }
     parts += (keywords ?? []).map { "keyword \($0)" }
     parts += (importantSenders ?? []).map { "important sender \($0)" }
@@ -218,8 +218,4 @@ struct OpenSetting: SettingResult, Encodable {
     return "user \(user)" + (conversation.map { ", conversation \($0)" } ?? "") + ": "
       + parts.joined(separator: ", ")
   }
-}
-
-private func name(_ classes: MessageClasses) -> String {
-  NotificationLevel(classes).name(under: .open)
 }

@@ -254,7 +254,7 @@ enum TextValue {
   ) throws(FileProblem.Problem) -> NotificationLevel {
     let level = NotificationLevel.named(text)
     if let level = level ?? MessageClasses(word: text).map({ NotificationLevel($0) }) {
-      uses.note(level, word: text, field)
+      uses.note(level: text, field)
       return level
     }
     guard let level = NotificationLevel.easemobSpelling(text) else {

@@ -69,11 +69,10 @@ struct VendorFieldUse {
 
   /// Notes a level by its word: a vendor's levels are the other's too, or said to be; open rules
   /// have words of their own.
-  mutating func note(_ level: NotificationLevel, word text: String, _ field: String) {
+  mutating func note(level text: String, _ field: String) {
     let isOfVendor = NotificationLevel.named(text) != nil
-    note { rules in
-      rules.fields.contains(.classLevels) || !isOfVendor
-        ? NotificationLevel.written(text, rules) != nil : level.exists(under: rules)
+    note {
+      NotificationLevel.written(text, $0)?.exists(under: $0) ?? false
     } lack: {
       isOfVendor
         ? .belongs("the level \"\(text)\" of \"\(field)\"", to: $0) : .level(text, field: field)

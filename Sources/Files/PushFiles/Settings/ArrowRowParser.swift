@@ -206,10 +206,8 @@ struct ArrowRowParser {
     levels.removeAll(keepingCapacity: true)
     guard let column else { return }
     levels.append(contentsOf: repeatElement(.unset, count: rows.count))
-    // Levels of open rules are read as records are: they may be lists.
-    guard isAllowed, rules?.fields.contains(.classLevels) != true else {
-      return rare.add([column], rows)
-    }
+    // Levels that may be lists are read as records are.
+    guard isAllowed, rules?.levelClasses.isEmpty ?? true else { return rare.add([column], rows) }
     switch column.kind {
     case .signed, .unsigned: readNumbers(column, rows, rules)
     case .dictionary where column.children[0].length <= Self.fewEntries:

@@ -167,7 +167,11 @@ extension JSONWriter {
   }
 
   fileprivate mutating func value(_ level: NotificationLevel, _ rules: RuleSet) {
-    if rules.fields.contains(.classLevels) { value(level.mask) } else { value(level.name) }
+    if let names = level.classNames(under: rules) {
+      value(names)
+    } else {
+      value(level.name(under: rules))
+    }
   }
 
   /// A set of classes, by its word where it has one.

@@ -1,26 +1,27 @@
 /// An option of a rule set: its name in files, and where it is among an app's settings.
-package struct AppOption {
+package struct AppOption: Sendable {
   /// The name, as decision-rules.md gives it.
   package let name: String
   /// What values it has, and where.
   package let value: Value
 
   /// The values that an option may have.
-  package enum Value {
+  package enum Value: Sendable {
     /// One of several words.
     case choice(
-      allowed: [String], get: (AppSettings) -> String, set: (inout AppSettings, String) -> Bool)
+      allowed: [String], get: @Sendable (AppSettings) -> String,
+      set: @Sendable (inout AppSettings, String) -> Bool)
     /// Yes or no.
-    case flag(WritableKeyPath<AppSettings, Bool>)
+    case flag(any WritableKeyPath<AppSettings, Bool> & Sendable)
     /// A span in seconds.
-    case seconds(WritableKeyPath<AppSettings, Int64>, ClosedRange<Int64>)
+    case seconds(any WritableKeyPath<AppSettings, Int64> & Sendable, ClosedRange<Int64>)
   }
 
   /// Seconds that stay exact as milliseconds.
   package static let seconds: ClosedRange<Int64> = 0...Instant.maximumMilliseconds
 
-  private static func choice<Word: RawRepresentable<String> & CaseIterable>(
-    _ name: String, _ path: WritableKeyPath<AppSettings, Word>
+  static func choice<Word: RawRepresentable<String> & CaseIterable & Sendable>(
+    _ name: String, _ path: any WritableKeyPath<AppSettings, Word> & Sendable
   ) -> AppOption {
     AppOption(
       name: name,
@@ -33,53 +34,17 @@ package struct AppOption {
         }))
   }
 
-  private static func flag(
-    _ name: String, _ path: WritableKeyPath<AppSettings, Bool>
+  static func flag(
+    _ name: String, _ path: any WritableKeyPath<AppSettings, Bool> & Sendable
   ) -> AppOption {
     AppOption(name: name, value: .flag(path))
   }
 
-  private static func seconds(
-    _ name: String, _ path: WritableKeyPath<AppSettings, Int64>,
+  static func seconds(
+    _ name: String, _ path: any WritableKeyPath<AppSettings, Int64> & Sendable,
     _ range: ClosedRange<Int64> = seconds
   ) -> AppOption {
     AppOption(name: name, value: .seconds(path, range))
-  }
-
-  static var easemob: [AppOption] {
-    [
-      choice("zeroZeroMeans", \.easemob.zeroZeroMeans),
-      choice("intervalEnd", \.easemob.intervalEnd), choice("forceScope", \.easemob.forceScope),
-      choice("flagConflict", \.easemob.flagConflict),
-      flag("atListAllInArray", \.easemob.atListAllInArray),
-      flag("atListStringAsId", \.easemob.atListStringAsID),
-      choice("atListIdCase", \.easemob.atListIDCase),
-      flag("atListLegacyApnsExt", \.easemob.atListLegacyAPNsExt),
-      flag("mentionBypassesDnd", \.easemob.mentionBypassesDND),
-      choice("singleChatMentionOnly", \.easemob.singleChatMentionOnly),
-      flag("pushTransparent", \.easemob.pushTransparent),
-      choice("threadScope", \.easemob.threadScope),
-      seconds("expireSeconds", \.easemob.expireSeconds),
-    ]
-  }
-
-  static var rongcloud: [AppOption] {
-    [
-      choice("singleMentionLevels", \.rongcloud.singleMentionLevels),
-      choice("quietZero", \.rongcloud.quietZero),
-      choice("ultraConversationLevel", \.rongcloud.ultraConversationLevel),
-      choice("boundary", \.rongcloud.boundary), choice("span1439", \.rongcloud.span1439),
-      flag("mentionBypassesQuiet", \.rongcloud.mentionBypassesQuiet),
-      seconds("backgroundGraceSeconds", \.rongcloud.backgroundGraceSeconds),
-    ]
-  }
-
-  static var open: [AppOption] {
-    [
-      choice("threadPlain", \.open.threadPlain),
-      seconds("expireSeconds", \.open.expireSeconds, 0...Int64(Int32.max)),
-      seconds("presenceSeconds", \.open.presenceSeconds, 0...86_400),
-    ]
   }
 }
 

@@ -62,6 +62,9 @@ extension MessageClasses {
   /// The word for exactly these classes; nil if there is none.
   public var word: String? { Self.words.first { $0.classes == self }?.word }
 
+  /// The word for them or, without one, their names.
+  public var name: String { word ?? "[\(names.joined(separator: ", "))]" }
+
   /// The class of a name in files; nil for another text.
   public init?(className: String) {
     guard let found = Self.named.first(where: { $0.name == className }) else { return nil }

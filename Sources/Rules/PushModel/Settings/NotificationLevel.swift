@@ -99,11 +99,6 @@
   public func allows(_ classes: MessageClasses) -> Bool {
     mask.rawValue & classes.rawValue != 0
   }
-
-  /// Whether the level exists under `rules`.
-  public func exists(under rules: RuleSet) -> Bool {
-    rules.fields.contains(.classLevels) || rules.levels.contains(self)
-  }
 }
 
 // MARK: - Spellings
@@ -118,14 +113,8 @@ extension NotificationLevel {
     case .mentionUsers: "mentionUsers"
     case .mentionAll: "mentionAll"
     case .blocked: "none"
-    default: name(under: .open)
+    default: mask.name
     }
-  }
-
-  /// The level's name under a rule set: a word or, of another set of classes, their names.
-  public func name(under rules: RuleSet) -> String {
-    guard rules.fields.contains(.classLevels), isSet else { return name }
-    return mask.word ?? "[\(mask.names.joined(separator: ", "))]"
   }
 
   /// The level of a name in files; nil for another text.
@@ -171,30 +160,6 @@ extension NotificationLevel {
     case .mentionAll: 4
     default: 5
     }
-  }
-
-  /// The level of a text: its name in files, or the spelling or number of a rule set's vendor.
-  ///
-  /// - Returns: nil for another text, and for what only another vendor writes.
-  public static func written(_ text: String, _ rules: RuleSet) -> NotificationLevel? {
-    if rules.fields.contains(.classLevels) {
-      return MessageClasses(word: text).map { NotificationLevel($0) }
-    }
-    if let level = named(text) { return level }
-    if rules.fields.contains(.levelSpellings), let level = easemobSpelling(text) { return level }
-    guard rules.fields.contains(.levelNumbers), let number = Int64(text), "\(number)" == text
-    else { return nil }
-    return try? NotificationLevel(rongCloudNumber: number)
-  }
-
-  /// The level of a text that somebody types: under open rules `default` and a list of classes too.
-  ///
-  /// - Returns: nil as ``written(_:_:)``.
-  package static func typed(_ text: String, _ rules: RuleSet) -> NotificationLevel? {
-    if let level = written(text, rules) { return level }
-    guard rules.fields.contains(.classLevels) else { return nil }
-    if text == NotificationLevel.unset.name { return .unset }
-    return (try? MessageClasses(typed: text)).map { NotificationLevel($0) }
   }
 
   /// The level of one of Easemob's own spellings, and nothing else: `ALL` and `All`, `AT` and

@@ -82,27 +82,8 @@
   @inlinable public static var mentionsRoles: Self { Self(rawValue: 1 << 33) }
   /// A message's `replyToUser`.
   @inlinable public static var replyToUser: Self { Self(rawValue: 1 << 34) }
-  /// A message's `text`, in which keywords are looked for.
+  /// A message's `text`, which is searched for words of its readers (O-14).
   @inlinable public static var text: Self { Self(rawValue: 1 << 35) }
-}
-
-// MARK: - Open rules'
-
-extension VendorFields {
-  /// Levels as sets of classes.
-  @inlinable public static var classLevels: Self { Self(rawValue: 1 << 36) }
-  /// Quiet hours as windows of the week, the user's and the app's.
-  @inlinable public static var quietWindows: Self { Self(rawValue: 1 << 37) }
-  @inlinable public static var mutedAllow: Self { Self(rawValue: 1 << 38) }
-  @inlinable public static var allowForce: Self { Self(rawValue: 1 << 39) }
-  @inlinable public static var keywords: Self { Self(rawValue: 1 << 40) }
-  @inlinable public static var importantSenders: Self { Self(rawValue: 1 << 41) }
-  @inlinable public static var blockedSenders: Self { Self(rawValue: 1 << 42) }
-  @inlinable public static var important: Self { Self(rawValue: 1 << 43) }
-  @inlinable public static var follow: Self { Self(rawValue: 1 << 44) }
-  @inlinable public static var roles: Self { Self(rawValue: 1 << 45) }
-  /// A device's `seenAt`.
-  @inlinable public static var seenAt: Self { Self(rawValue: 1 << 46) }
 
   // MARK: The vendors'
 
@@ -124,29 +105,6 @@ extension VendorFields {
   /// A conversation's `name` that is not looked at where content is not read; open rules have names
   /// of 1 to 256 bytes (O-10).
   @inlinable public static var anyName: Self { Self(rawValue: 1 << 53) }
-}
-
-// MARK: - Whose they are
-
-extension RuleSet {
-  // Worked out once: readers ask for each record.
-  static let easemobFields: VendorFields = [
-    .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
-    .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
-    .translations, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
-  ]
-  static let rongcloudFields: VendorFields = [
-    .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
-    .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
-    .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
-    .pushData, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
-  ]
-  static let openFields: VendorFields = [
-    .appLevel, .userLevel, .userMute, .memberMute, .conversationLevel, .force, .classLevels,
-    .quietWindows, .mutedAllow, .allowForce, .keywords, .importantSenders, .blockedSenders,
-    .important, .follow, .roles, .seenAt, .mentionsRoles, .replyToUser, .text, .groupLevel,
-    .threadWithoutParent,
-  ]
 }
 
 extension QuietHours {

@@ -172,9 +172,10 @@ struct CompareTally {
   }
 
   private var classesLost: LostClasses? {
-    guard RuleSet(rawValue: result.a.rules)?.fields.contains(.classLevels) ?? false else {
-      return nil
-    }
+    guard
+      RuleSet(rawValue: result.a.rules)?.levelClasses.isSuperset(
+        of: [.role, .reply, .keyword, .sender]) == true
+    else { return nil }
     func count(_ wanted: MessageClasses) -> Int {
       lostByClass.isEmpty ? 0 : lostByClass[wanted.rawValue.trailingZeroBitCount]
     }

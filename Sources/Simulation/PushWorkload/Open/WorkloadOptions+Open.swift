@@ -1,4 +1,4 @@
-internal import PushModel
+package import PushModel
 
 extension WorkloadOptions {
   /// What only open rules have: without effect under others, and under ``WorkloadRates/first``.
@@ -32,7 +32,7 @@ extension WorkloadOptions {
   }
 
   /// Whether people have what only open rules have.
-  var hasOpenFacts: Bool { rules.fields.contains(.keywords) && rates != .first }
+  var hasOpenFacts: Bool { !rules.fitsColumns && rates != .first }
 
   /// Each share with the name of its knob.
   var openShares: [(knob: String, value: Double)] {
@@ -45,4 +45,9 @@ extension WorkloadOptions {
       ("role-mention-share", open.roleMentionShare), ("thread-share", open.threadShare),
     ]
   }
+}
+
+extension RuleSet {
+  /// Whether CSV files have columns of all that people have by these rules.
+  package var fitsColumns: Bool { fields.isDisjoint(with: [.keywords, .roles]) }
 }

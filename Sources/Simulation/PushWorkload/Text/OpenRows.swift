@@ -85,8 +85,8 @@ extension SettingsRows {
   func append(level: NotificationLevel, to bytes: inout [UInt8]) {
     guard level.isSet else { return }
     bytes.append(",\"level\":")
-    if rules.fields.contains(.classLevels), level.mask.word == nil {
-      bytes.append(text: "[\(level.mask.names.map { "\"\($0)\"" }.joined(separator: ","))]")
+    if let names = level.classNames(under: rules) {
+      bytes.append(text: "[\(names.map { "\"\($0)\"" }.joined(separator: ","))]")
     } else {
       bytes.append(text: "\"\(level.name(under: rules))\"")
     }

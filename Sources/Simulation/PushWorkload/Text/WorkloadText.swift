@@ -25,11 +25,11 @@ public struct WorkloadText: Sendable {
 
   /// The files of a world in a format; nothing is made yet.
   ///
-  /// - Parameter format: not for open rules, whose worlds are NDJSON alone: CSV has no lists of
-  ///   classes, roles and texts.
+  /// - Parameter format: not under rules with roles and keywords, whose worlds are NDJSON alone:
+  ///   CSV has no columns of them.
   public init(_ workload: Workload, _ format: WorkloadFormat) {
     self.workload = workload
-    self.format = workload.options.rules.fields.contains(.classLevels) ? .ndjson : format
+    self.format = workload.options.rules.fitsColumns ? format : .ndjson
   }
 
   /// The files that the world has, in the order in which they are read.

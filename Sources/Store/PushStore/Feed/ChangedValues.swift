@@ -146,8 +146,9 @@ extension UserSettings {
       return [.init("push when desktop online", pushWhenDesktopOnline)]
     case .devices: return (devices ?? []).map { .init(name: "device", text: $0.words) }
     case .mutedAllow:
-      let text = NotificationLevel(mutedAllow).name(under: rules)
-      return [.init(name: "muted allow", text: text, isDefault: mutedAllow.isEmpty)]
+      return [
+        .init(name: "muted allow", text: mutedAllow.name, isDefault: mutedAllow.isEmpty)
+      ]
     case .allowForce: return [.init("allow force", allowForce, byDefault: true)]
     case .keywords: return keywords.map { .init(name: "keyword", text: $0) }
     case .importantSenders:
@@ -194,7 +195,7 @@ extension QuietWindows.Window {
       ClockTime.text(minuteOfDay: startMinute) + "-" + ClockTime.text(minuteOfDay: endMinute)
     return
       ((days == Self.everyDay ? [] : namesOfDays) + [times]
-      + (allow.isEmpty ? [] : ["allow \(NotificationLevel(allow).name(under: .open))"]))
+      + (allow.isEmpty ? [] : ["allow \(allow.name)"]))
       .joined(separator: " ")
   }
 }

@@ -4,7 +4,7 @@ extension TableWriter {
   /// - Throws: ``FanoutError/otherRules(_:)`` if settings have fields that the app's rules lack.
   func checkRules() throws(FanoutError) {
     guard tables.policies.hasOpen, !isBuilding else { return }
-    if !tables.app.rules.fields.contains(.classLevels) { throw .otherRules(tables.app.rules) }
+    if tables.app.rules != .open { throw .otherRules(tables.app.rules) }
   }
 
   func noteOpen() { if !tables.policies.hasOpen { tables.ownRare().policies.hasOpen = true } }
