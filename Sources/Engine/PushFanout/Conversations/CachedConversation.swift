@@ -54,7 +54,7 @@ internal import Synchronization
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCapacity: Int
-  private unowned(unsafe) let openStates: OpenStates?
+  private let ruleSet: EngineRules
   /// Of all tallies, before ``keys``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// The size of ``tallies`` and ``keys``.
@@ -97,7 +97,7 @@ internal import Synchronization
     count = Int(target.memberRow.count)
     unsafe stateByBase = target.rules.statesByBase
     stateCapacity = target.rules.stateCapacity
-    unsafe openStates = target.rules.openStates
+    ruleSet = target.rules.ruleSet
     applied = Atomic(number)
     guarded = Lock(
       Guarded(
@@ -126,10 +126,7 @@ internal import Synchronization
 
   /// See ``StateTables/stateCount``.
   @inline(__always)
-  var stateCount: Int {
-    stateCapacity < OpenStates.stateCapacity
-      ? stateCapacity : unsafe openStates.unsafelyUnwrapped.stateCount
-  }
+  var stateCount: Int { ruleSet.stateCount(of: stateCapacity) }
 
   @inline(__always)
   func key(_ rank: Int) -> MemberKey {

@@ -36,7 +36,7 @@ struct ConversationTarget {
     if row.parent == 0 { return memberRow.count = 0 }
     members = row.parent - 1
     memberRow = tables.conversations[Int(members)]
-    guard rules.numbersStates else { return }
+    if tables.app.rules.threadsHaveStates { return }
     (thread, conversation, row) = (conversation, members, memberRow)
     kind = ConversationKind(ordinal: Int(row.kind))
   }
@@ -148,17 +148,10 @@ struct MemberResolver {
   func key(
     of user: UInt32, _ overrides: MemberOverrides, _ target: ConversationTarget, at now: Int64
   ) -> MemberKey {
-    let schedule = tables.schedules[Int(user)]
     let member = overrides.memberClass(at: now)
-    if member.isAbsent { return MemberKey(schedule: schedule, base: 0) }
-    if let open = unsafe target.rules.openStates {
-      return MemberKey(
-        schedule: schedule, base: open.base(openClass(of: user, overrides, at: now)))
-    }
-    let packed = tables.packedUsers[Int(user)]
-    let value = tables.userClass(
-      of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
-    return MemberKey(schedule: schedule, base: target.rules.base(value, member))
+    return MemberKey(
+      schedule: tables.schedules[Int(user)],
+      base: member.isAbsent ? 0 : base(of: user, member, overrides, target, at: now))
   }
 
   /// The key ignores the start of membership; nil if unresolved.
@@ -192,11 +185,6 @@ struct MemberResolver {
 }
 
 extension Tables {
-  func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
-    userClass(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
-      .inPhase(quietPhase(schedules[Int(user)], at: now))
-  }
-
   /// Nil if the system has the user's zones.
   @inline(__always)
   func unknownZone(of user: UInt32) -> String? {

@@ -31,7 +31,7 @@ extension Decider {
     if let online = version.online {
       correctOnline(online, target.ofStates, reader, begins: begins, storage)
     }
-    let known = unsafe target.rules.numbersStates ? nil : states
+    let known = unsafe target.rules.ruleSet.othersState == nil ? states : nil
     for index in 0..<storage.rankCount {
       let rank = unsafe Int(storage.ranks[index])
       if let known = unsafe known {

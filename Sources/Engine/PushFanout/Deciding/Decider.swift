@@ -122,8 +122,10 @@ struct Decider {
     unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     result.stateCount = target.rules.stateCount
-    if plan.isOpen {
-      correct(named, plan.messageClass, target, &result)
+    if let states = unsafe plan.openStates {
+      unsafe states._withUnsafeGuaranteedRef {
+        correct(named, plan.messageClass, $0, target, &result)
+      }
     } else if named > 0 {
       correctNamed(named, target.rules, plan, &result)
     }
@@ -176,7 +178,7 @@ struct Decider {
     let reader = reader(at: now, storage)
     storage.isFromTables = false
     // States may have numbers by the end that they do not have yet.
-    if target.rules.numbersStates {
+    if target.rules.ruleSet.othersState != nil {
       unsafe storage.histogram.update(repeating: 0, count: OpenStates.stateCapacity)
     }
     if isFromTables, readTables(target, reader, storage) {
@@ -279,19 +281,9 @@ struct Decider {
     if member.isAbsent || tables.isRefused(user) { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    if plan.isOpen {
-      let message = OpenMessage(message, plan.messageClass, inThread: target.thread, tables)
-      let reach = seenAt.map {
-        tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
-      }
-      return Outcome(code: resolver.openCode(ofRank: rank, message, target, at: now, reach: reach))
-    }
-    let value = tables.userClass(of: user, kind: target.kind, at: now)
-    var isNamed = false
-    plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
-    let index = isNamed ? plan.namedClass : plan.messageClass
-    let outcome = StateRules.outcome(tables.app, target.kind, value, member, index)
-    guard outcome.action == .push, let filter = plan.filter else { return outcome }
+    let outcome = resolver.outcome(
+      ofRank: rank, user, member, message, plan, target, presenceAt: seenAt)
+    guard outcome?.action == .push, let filter = plan.filter else { return outcome }
     let isAdmitted = version.deviceReader.hasTarget(user, filter, at: now)
     return isAdmitted ? outcome : Outcome(.suppress, .filtered)
   }

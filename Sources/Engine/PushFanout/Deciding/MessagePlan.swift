@@ -1,17 +1,22 @@
 internal import PushModel
 
 /// What is known of a message before recipients are examined.
-struct MessagePlan {
+///
+/// SAFETY: valid as long as the version of the tables.
+@safe struct MessagePlan {
   /// The outcome of a message that is stopped for all.
   var uniform: Outcome?
   /// Otherwise its class, for recipients not mentioned by name, and for those mentioned.
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
-  /// Whether an ``OpenMessage`` says whom it names, in place of ``mentions``.
-  var isOpen = false
+  /// Of open rules, by which an ``OpenMessage`` says whom it names, in place of ``mentions``.
+  var openStates: Unmanaged<OpenStates>?
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
+
+  @inline(__always)
+  var isOpen: Bool { unsafe openStates != nil }
 
   @inline(__always)
   init(

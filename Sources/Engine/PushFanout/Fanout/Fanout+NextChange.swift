@@ -36,17 +36,10 @@ extension FanoutVersion {
     mention: Bool = false, classes: MessageClasses? = nil, after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
     let (solver, userIndex) = try engineVersion.solver(for: user, in: conversation)
-    if engineVersion.tables.app.rules.numbersStates {
-      return solver.plainAnswer(after: instant) { at in
-        engineVersion.openDecision(
-          ofClasses: classes, mention: mention, for: userIndex, in: conversation, at: at)
-      }
-    }
-    return solver.plainAnswer(after: instant) { at in
-      var message = Message(id: "plain", conversation: conversation, at: at)
-      message.channel = channel
-      if mention { message.mentions = [user] }
-      return engineVersion.decision(message, for: userIndex)
+    return solver.plainAnswer(after: instant) {
+      engineVersion.plainDecision(
+        for: userIndex, in: conversation, channel: channel, mention: mention ? user : nil, classes,
+        at: $0)
     }
   }
 }

@@ -76,7 +76,7 @@ struct DeferredPushes {
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     var areOthers = false
-    let othersState = unsafe target.rules.openStates == nil ? nil : OpenStates.others
+    let othersState = target.rules.ruleSet.othersState
     forEachLaterLevel(of: key.schedule, version) { second, level in
       let state = unsafe statesByBase[MemberKey.stateIndex(phase: Int(level), base: key.base)]
       areOthers = state == othersState
@@ -122,7 +122,7 @@ struct DeferredPushes {
     let codes = unsafe target.rules.codes(messageClass)
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
     if tables.isRefused(user) { return nil }
-    if unsafe target.rules.openStates != nil {
+    if target.rules.ruleSet.othersState != nil {
       let message = OpenMessageClass(index: messageClass)
       return release(of: rank, target, at: now, resolver) { overrides, reach, at in
         resolver.openCode(

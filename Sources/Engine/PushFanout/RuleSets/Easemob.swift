@@ -90,7 +90,7 @@ extension StateRules {
     let rules = EasemobStates(app: app, isPrivate: kind == .private)
     let count = EasemobMessageClass.count
     return StateRules(
-      tableCount: count, telling: Array(0..<count), lastPhase: app.rules.lastQuietPhase,
+      .easemob, tableCount: count, telling: Array(0..<count), lastPhase: UserClass.windowPhase,
       isPossible: { $0.isEasemob && $1.isEasemob }
     ) {
       rules.outcome($0, $1, EasemobMessageClass(index: $2))

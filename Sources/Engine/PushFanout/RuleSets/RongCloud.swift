@@ -3,7 +3,10 @@ internal import PushModel
 /// What a message not stopped for all, its conversation and channel contribute to outcomes.
 struct RongCloudMessageClass {
   /// How the message mentions a recipient.
-  enum Mention: Int { case plain = 0, me, everyone }
+  enum Mention: Int {
+    case plain = 0
+    case me, everyone
+  }
 
   /// The level where the user has set none: that of the ultra group, the App Key or the default
   ///
@@ -146,7 +149,8 @@ extension StateRules {
       }
     }
     return StateRules(
-      tableCount: Class.count, telling: telling, lastPhase: app.rules.lastQuietPhase,
+      .rongcloud, tableCount: Class.count, telling: telling,
+      lastPhase: UserClass.Quiet.blocked.rawValue,
       isPossible: { user, member in
         user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || !member.hasChannelLevel)
           && (user.quiet != .all || app.rongcloud.quietZero == .all)

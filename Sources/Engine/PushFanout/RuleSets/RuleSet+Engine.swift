@@ -2,16 +2,48 @@ internal import PushModel
 
 // The engine's only switches over rule sets.
 
-extension RuleSet {
-  /// Whether states are numbered as they occur, not in advance.
-  var numbersStates: Bool { self == .open }
+/// Whose rules decide in a conversation, with what numbers its members' states.
+///
+/// SAFETY: valid as long as the ``StateTables``.
+@safe enum EngineRules {
+  case easemob
+  case rongcloud
+  /// States are numbered as they occur, by all versions with the same ``Tables/appRevision``.
+  case open(Unmanaged<OpenStates>)
 
-  /// The last phase of quiet hours; 0 is outside.
-  var lastQuietPhase: UInt8 {
+  /// Every state that occurs in keys of now is below it.
+  @inline(__always)
+  func stateCount(of capacity: Int) -> Int {
     switch self {
-    case .easemob: UserClass.windowPhase
-    case .rongcloud: UserClass.Quiet.blocked.rawValue
-    case .open: UInt8(OpenStates.phaseCapacity - 1)
+    case .easemob, .rongcloud: capacity
+    case .open(let states): unsafe states._withUnsafeGuaranteedRef { $0.stateCount }
+    }
+  }
+
+  /// The state of members who are decided one by one, and whom messages name by their keys; nil where
+  /// states are numbered in advance.
+  @inline(__always)
+  var othersState: UInt8? {
+    switch self {
+    case .easemob, .rongcloud: nil
+    case .open: OpenStates.others
+    }
+  }
+
+  var openStates: OpenStates? {
+    switch self {
+    case .easemob, .rongcloud: nil
+    case .open(let states): unsafe states.takeUnretainedValue()
+    }
+  }
+}
+
+extension RuleSet {
+  /// Whether a thread has states of its own; otherwise its records are looked at beside its parent's.
+  var threadsHaveStates: Bool {
+    switch self {
+    case .easemob, .rongcloud: true
+    case .open: false
     }
   }
 
@@ -57,7 +89,7 @@ struct QuietPhases {
         }
       bytes |= UInt64(phase) << (UInt64(level.vendorCode) * 8)
     }
-    if rules.app.rules.numbersStates { self.rules = rules[.group] }
+    if rules.app.rules == .open { self.rules = rules[.group] }
   }
 
   /// 0 outside of quiet hours.
@@ -66,7 +98,7 @@ struct QuietPhases {
   @inline(__always)
   subscript(level: NotificationLevel?, areApps: Bool) -> UInt8 {
     guard let level else { return 0 }
-    if let open = unsafe rules?.tables.openStates {
+    if let open = rules?.tables.ruleSet.openStates {
       return open.phase(OpenQuiet(level, areApps: areApps))
     }
     return UInt8(truncatingIfNeeded: bytes >> (UInt64(level.vendorCode) * 8))
@@ -81,22 +113,6 @@ extension StateRules {
     case .easemob: easemob(app, kind)
     case .rongcloud: rongcloud(app, kind)
     case .open: StateRules()
-    }
-  }
-
-  /// - Precondition: the rules do not number states.
-  static func outcome(
-    _ app: AppSettings, _ kind: ConversationKind, _ user: UserClass, _ member: MemberClass,
-    _ messageClass: Int
-  ) -> Outcome {
-    switch app.rules {
-    case .easemob:
-      EasemobStates(app: app, isPrivate: kind == .private)
-        .outcome(user, member, EasemobMessageClass(index: messageClass))
-    case .rongcloud:
-      RongCloudStates(app: app, kind: kind)
-        .outcome(user, member, RongCloudMessageClass(index: messageClass))
-    case .open: preconditionFailure("open rules have no user's class")
     }
   }
 }

@@ -31,11 +31,13 @@ internal import PushModel
     unsafe tables.statesByBase.deallocate()
   }
 
+  /// States numbered in advance.
+  ///
   /// - Parameters:
   ///   - telling: classes of message that distinguish any two states.
   ///   - lastPhase: 1 or 3.
   init(
-    tableCount: Int, telling: [Int], lastPhase: UInt8,
+    _ ruleSet: EngineRules, tableCount: Int, telling: [Int], lastPhase: UInt8,
     isPossible: (UserClass, MemberClass) -> Bool,
     outcome: (UserClass, MemberClass, Int) -> Outcome
   ) {
@@ -67,11 +69,11 @@ internal import PushModel
     }
     openStates = nil
     tables = unsafe StateTables(
-      stateCapacity: pairs.count + 1, codes: codes, bases: bases, statesByBase: statesByBase,
-      openStates: nil)
+      ruleSet: ruleSet, stateCapacity: pairs.count + 1, codes: codes, bases: bases,
+      statesByBase: statesByBase)
   }
 
-  /// For open rules, under which states are numbered as they occur.
+  /// For open rules, by which states are numbered as they occur.
   init() {
     tableCount = OpenMessageClass.count
     let codes = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * tableCount)
@@ -85,9 +87,8 @@ internal import PushModel
     let bases = UnsafeMutablePointer<UInt16>.allocate(capacity: StateKey.count)
     unsafe bases.initialize(repeating: openStates.base(.online), count: StateKey.count)
     tables = unsafe StateTables(
-      stateCapacity: OpenStates.stateCapacity, codes: codes, bases: bases,
-      statesByBase: statesByBase,
-      openStates: openStates)
+      ruleSet: .open(.passUnretained(openStates)), stateCapacity: OpenStates.stateCapacity,
+      codes: codes, bases: bases, statesByBase: statesByBase)
   }
 
   func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
@@ -129,6 +130,7 @@ internal import PushModel
 /// SAFETY: valid as long as the rules, which every version with the same ``Tables/appRevision``
 /// retains.
 @safe struct StateTables: @unchecked Sendable {
+  let ruleSet: EngineRules
   /// Every state is below it, now and later.
   let stateCapacity: Int
   /// By class of message, then state.
@@ -143,18 +145,10 @@ internal import PushModel
 
   /// For any online member: nothing is pushed to one.
   var onlineBase: UInt16 { base(UserClass(level: 0, reach: .online), MemberClass(level: 0)) }
-  /// Those of open rules.
-  unowned(unsafe) let openStates: OpenStates?
 
   /// Every state that occurs in keys of now is below it.
   @inline(__always)
-  var stateCount: Int {
-    numbersStates ? unsafe openStates.unsafelyUnwrapped.stateCount : stateCapacity
-  }
-
-  /// Whether there are ``openStates``: asking them would count references.
-  @inline(__always)
-  var numbersStates: Bool { stateCapacity == OpenStates.stateCapacity }
+  var stateCount: Int { ruleSet.stateCount(of: stateCapacity) }
 
   /// Tells by the lowest bit whether a state is a member's; never freed.
   // SAFETY: written here, read only from then on.

@@ -90,7 +90,7 @@ struct SnapshotReading {
     try check(tables)
     let writer = TableWriter(tables, store)
     writer.replaced = ReplacedValues(opened: tables)
-    let states = unsafe tables.stateTables(.group).openStates
+    let states = tables.stateTables(.group).ruleSet.openStates
     guard states?.number(settings.openClasses) ?? settings.openClasses.isEmpty else {
       throw .malformed(section: "settings", "members' classes")
     }

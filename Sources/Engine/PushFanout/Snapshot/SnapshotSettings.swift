@@ -26,7 +26,7 @@ struct SnapshotSettings {
     seeds = tables.idTables.map(\.slots.seed)
     rulesMark = tables.keysMark
     zoneVersion = try? ZoneDatabase.system.get().version
-    openClasses = unsafe tables.stateTables(.group).openStates?.numberedClasses ?? []
+    openClasses = tables.stateTables(.group).ruleSet.openStates?.numberedClasses ?? []
   }
 
   var bytes: [UInt8] {

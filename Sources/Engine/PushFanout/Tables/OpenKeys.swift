@@ -55,6 +55,7 @@ final class OpenKeys: Sendable {
   private let users: [UserPolicy]
   private let traits: [MemberTraits]
   private let appLevel: NotificationLevel
+  private let states: OpenStates
 
   /// A hash of what classes are made of what settings, so that programs which make others do not read
   /// keys. Never 0.
@@ -81,7 +82,9 @@ final class OpenKeys: Sendable {
   }()
 
   @inline(never)
-  init(_ tables: borrowing Tables) {
+  init?(_ tables: borrowing Tables) {
+    guard let states = tables.stateTables(.group).ruleSet.openStates else { return nil }
+    self.states = states
     users = tables.policies.users.values
     traits = tables.policies.traits
     appLevel = tables.app.level
@@ -92,9 +95,7 @@ final class OpenKeys: Sendable {
   }
 
   @inline(__always)
-  func base(
-    _ user: PackedUser, _ member: PackedMember, _ place: OpenPlace, _ states: OpenStates
-  ) -> UInt16 {
+  func base(_ user: PackedUser, _ member: PackedMember, _ place: OpenPlace) -> UInt16 {
     let policy = users[Int(user.policy ?? UInt32(user.level))]
     return states.base(place.memberClass(policy, traits[Int(member.level)]))
   }

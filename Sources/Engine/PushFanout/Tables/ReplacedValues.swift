@@ -85,7 +85,7 @@ struct ReplacedValues {
     unusedBytes = unusedBytes(of: tables)
     if unusedBytes > max(tables.byteCount / 24, spare) { return true }
     // What has no number is decided one by one.
-    let states = unsafe tables.stateTables(.group).openStates
+    let states = tables.stateTables(.group).ruleSet.openStates
     return states?.isFull ?? false
       && count * 64 > tables.userCount + tables.memberUsers.count
   }

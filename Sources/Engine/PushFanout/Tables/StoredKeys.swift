@@ -16,7 +16,6 @@ internal import PushSupport
   private let packedMembers: PagedTable<UInt8>
   private let rules: Unmanaged<RuleTables>
   private let ruleSet: RuleSet
-  /// Nil for rules whose states are numbered in advance.
   private let openKeys: OpenKeys?
   /// Whether keys are for devices as set, not as heartbeats say.
   private let isForSettings: Bool
@@ -33,7 +32,7 @@ internal import PushSupport
     packedMembers = tables.packedMembers
     unsafe rules = .passUnretained(tables.rules)
     ruleSet = tables.app.rules
-    openKeys = ruleSet.numbersStates ? OpenKeys(tables) : nil
+    openKeys = ruleSet.openKeys(tables)
   }
 
   /// Unresolved in threads.
@@ -41,11 +40,10 @@ internal import PushSupport
     let kind = ConversationKind(ordinal: Int(row.kind))
     if kind == .thread { return .unresolved }
     let (user, member) = (memberUsers[slot], PackedMember(bits: packedMembers[slot]))
-    let tables = unsafe rules._withUnsafeGuaranteedRef { $0.tables(kind) }
-    if let openKeys, let states = unsafe tables.openStates {
-      return key(
-        user, member, openKeys, openKeys.place(row), states, PackedMember.beyondSince)
+    if let openKeys {
+      return key(user, member, openKeys, openKeys.place(row), PackedMember.beyondSince)
     }
+    let tables = unsafe rules._withUnsafeGuaranteedRef { $0.tables(kind) }
     return key(
       user, member, tables, PackedMember.levelMask, PackedMember.beyondSince,
       ruleSet.levelShift(for: kind))
@@ -66,10 +64,10 @@ internal import PushSupport
   ) {
     // A thread's own membership may apply, with its start.
     let special = PackedMember.beyondSince | (kind == .thread ? PackedMember.sinceBit : 0)
-    if let openKeys, let states = unsafe rules.openStates {
+    if let openKeys {
       let place = openKeys.place(row)
       forEachMember(ranks, of: row) { rank, user, member in
-        store(rank, key(user, member, openKeys, place, states, special).bits)
+        store(rank, key(user, member, openKeys, place, special).bits)
       }
     } else {
       let shift = ruleSet.levelShift(for: kind)
@@ -112,12 +110,12 @@ internal import PushSupport
 
   private func key(
     _ user: UInt32, _ member: PackedMember, _ openKeys: OpenKeys, _ place: OpenPlace,
-    _ states: OpenStates, _ special: UInt8
+    _ special: UInt8
   ) -> MemberKey {
     let packed = packedUsers[Int(user)]
     if member.hasAny(special) || packed.hasMute || listsDevices(user) { return .unresolved }
     return MemberKey(
-      schedule: schedules[Int(user)], base: openKeys.base(packed, member, place, states))
+      schedule: schedules[Int(user)], base: openKeys.base(packed, member, place))
   }
 
   @inline(__always)

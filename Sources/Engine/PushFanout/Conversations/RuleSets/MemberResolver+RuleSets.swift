@@ -3,6 +3,28 @@ internal import PushModel
 // The class of a member by rule set.
 
 extension MemberResolver {
+  /// The base of a member's class at an instant.
+  ///
+  /// - Parameter member: not absent.
+  @inline(__always)
+  func base(
+    of user: UInt32, _ member: MemberClass, _ overrides: MemberOverrides,
+    _ target: ConversationTarget, at now: Int64
+  ) -> UInt16 {
+    let (packed, presence) = (tables.packedUsers[Int(user)], version.presence(of: user))
+    switch target.rules.ruleSet {
+    case .easemob:
+      return target.rules.base(tables.easemobClass(of: user, packed, at: now, presence), member)
+    case .rongcloud:
+      return target.rules.base(
+        tables.rongcloudClass(
+          of: user, packed, kind: target.kind.ordinal, at: now, presence), member)
+    case .open(let states):
+      let member = openClass(of: user, overrides, at: now)
+      return unsafe states._withUnsafeGuaranteedRef { $0.base(member) }
+    }
+  }
+
   /// The bits of a packed member that apply to a target.
   func levelMask(_ target: ConversationTarget) -> UInt8 {
     switch tables.app.rules {

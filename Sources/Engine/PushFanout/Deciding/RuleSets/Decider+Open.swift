@@ -4,7 +4,7 @@ extension MessagePlan {
   /// Lines 1 and 2 of open rules' procedure, but for blocked senders.
   mutating func planOpen(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: borrowing Tables
+    _ tables: borrowing Tables, _ states: Unmanaged<OpenStates>
   ) {
     if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
@@ -17,7 +17,7 @@ extension MessagePlan {
       && tables.app.open.threadPlain != .everyone
     messageClass = OpenMessageClass(message, takesPlain: takesPlain).index
     namedClass = messageClass
-    isOpen = true
+    unsafe openStates = states
   }
 }
 
@@ -38,14 +38,14 @@ extension Decider {
   /// Decides named members by their keys, and those of ``OpenStates/others`` one by one. All are
   /// corrections, as an outcome that is the state's now may not be later.
   func correct(
-    _ count: Int, _ messageClass: Int, _ target: borrowing ConversationTarget,
+    _ count: Int, _ messageClass: Int, _ states: OpenStates, _ target: borrowing ConversationTarget,
     _ result: inout FanoutResult
   ) {
     let (storage, message) = (result.storage, OpenMessageClass(index: messageClass))
     let hasOthers = unsafe storage.histogram[Int(OpenStates.others)] > 0
     if count == 0, !hasOthers { return }
-    guard let states = unsafe target.rules.openStates, let phases = storage.quiet?.phases else {
-      preconditionFailure("open rules without states, or an answer without phases")
+    guard let phases = storage.quiet?.phases else {
+      preconditionFailure("an answer without phases")
     }
     let all = unsafe hasOthers ? result.memberStates() : nil
     var rank = 0

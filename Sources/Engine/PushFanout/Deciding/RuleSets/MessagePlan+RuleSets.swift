@@ -1,16 +1,16 @@
 internal import PushModel
 
-// The class of a message, or what stops it for all.
+// The class of a message, or what stops it for all; and the outcome for one user.
 
 extension MessagePlan {
   mutating func plan(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: Tables
   ) {
-    switch tables.app.rules {
+    switch target.rules.ruleSet {
     case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
-    case .open: planOpen(message, target, tables)
+    case .open(let states): unsafe planOpen(message, target, tables, states)
     }
   }
 }
@@ -22,6 +22,59 @@ extension MentionedUsers {
     case .easemob: self.init(easemob: message, app.easemob)
     case .rongcloud: self.init(rongcloud: message, kind)
     case .open: self.init(everyone: message.mentionsAll ?? false, ids: message.mentions ?? [])
+    }
+  }
+}
+
+extension MemberResolver {
+  /// The outcome of a message that is not stopped for all, before its filter.
+  ///
+  /// - Parameter seenAt: as for ``Decider/decide(_:for:_:presenceAt:)``.
+  func outcome(
+    ofRank rank: Int, _ user: UInt32, _ member: MemberClass, _ message: Message,
+    _ plan: MessagePlan, _ target: ConversationTarget, presenceAt seenAt: Instant?
+  ) -> Outcome? {
+    let (now, packed) = (message.at.milliseconds, tables.packedUsers[Int(user)])
+    var isNamed = false
+    plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
+    let index = isNamed ? plan.namedClass : plan.messageClass
+    func phase() -> UInt8 { tables.quietPhase(tables.schedules[Int(user)], at: now) }
+    switch target.rules.ruleSet {
+    case .easemob:
+      let value = tables.easemobClass(of: user, packed, at: now, .none).inPhase(phase())
+      return EasemobStates(app: tables.app, isPrivate: target.kind == .private)
+        .outcome(value, member, EasemobMessageClass(index: index))
+    case .rongcloud:
+      let kind = target.kind
+      let value = tables.rongcloudClass(of: user, packed, kind: kind.ordinal, at: now, .none)
+        .inPhase(phase())
+      return RongCloudStates(app: tables.app, kind: kind)
+        .outcome(value, member, RongCloudMessageClass(index: index))
+    case .open:
+      let message = OpenMessage(message, index, inThread: target.thread, tables)
+      let reach = seenAt.map {
+        tables.openReach(of: user, at: $0.milliseconds, version.presence(of: user))
+      }
+      return Outcome(code: openCode(ofRank: rank, message, target, at: now, reach: reach))
+    }
+  }
+}
+
+extension EngineVersion {
+  /// The decision for a plain message from another user (``FanoutVersion/plainAnswer``).
+  func plainDecision(
+    for user: UInt32, in conversation: Identifier, channel: Identifier, mention: Identifier?,
+    _ classes: MessageClasses?, at: Instant
+  ) -> Decision? {
+    switch tables.app.rules {
+    case .easemob, .rongcloud:
+      var message = Message(id: "plain", conversation: conversation, at: at)
+      message.channel = channel
+      message.mentions = mention.map { [$0] }
+      return decision(message, for: user)
+    case .open:
+      return openDecision(
+        ofClasses: classes, mention: mention != nil, for: user, in: conversation, at: at)
     }
   }
 }

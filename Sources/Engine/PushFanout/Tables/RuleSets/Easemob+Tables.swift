@@ -2,7 +2,11 @@ internal import PushModel
 
 extension Tables {
   /// How an Easemob user can be reached (E-64 to E-68).
+  ///
+  /// Not inlined, as most users list no devices.
+  @inline(never)
   func easemobReach(of user: UInt32, _ presence: UserPresence) -> UserClass.Reach {
+    guard presence == .foreground || hasOwnDevices(user) else { return .device }
     var hasConnected = false
     var hasOffline = false
     var hasTarget = false
@@ -26,12 +30,12 @@ extension Tables {
 }
 
 extension Tables {
+  /// A user's class outside of quiet hours.
   @inline(__always)
   func easemobClass(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
   ) -> UserClass {
-    var value = UserClass(
-      level: packed.level, reach: reach(of: user, packed, at: now, presence))
+    var value = UserClass(level: packed.level, reach: easemobReach(of: user, presence))
     if mute(of: user, packed) > now { value.isMuted = true }
     return value
   }

@@ -2,9 +2,13 @@ internal import PushModel
 
 extension Tables {
   /// How a RongCloud user can be reached.
+  ///
+  /// Not inlined, as most users list no devices.
+  @inline(never)
   func rongcloudReach(
     of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
   ) -> UserClass.Reach {
+    guard presence == .foreground || hasOwnDevices(user) else { return .device }
     var hasBackground = false
     var hasConnected = false
     var hasConnectedMobile = false
@@ -45,12 +49,13 @@ extension Tables {
 }
 
 extension Tables {
+  /// A user's class outside of quiet hours.
   @inline(__always)
   func rongcloudClass(
     of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
   ) -> UserClass {
     UserClass(
-      level: packed.level(kind: kind), reach: reach(of: user, packed, at: now, presence))
+      level: packed.level(kind: kind), reach: rongcloudReach(of: user, packed, at: now, presence))
   }
 
   /// Calls `body` with the instants at which a grace begins or ends.

@@ -11,6 +11,15 @@ extension RuleSet {
     case .open: 0
     }
   }
+
+  /// What computes stored keys by open rules; nil where they are read from tables.
+  @inline(__always)
+  func openKeys(_ tables: borrowing Tables) -> OpenKeys? {
+    switch self {
+    case .easemob, .rongcloud: nil
+    case .open: OpenKeys(tables)
+    }
+  }
 }
 
 extension Tables {
@@ -21,31 +30,6 @@ extension Tables {
     switch app.rules {
     case .easemob, .rongcloud: rules.mark
     case .open: OpenKeys.mark
-    }
-  }
-
-  /// A user's class outside of quiet hours.
-  @inline(__always)
-  func userClass(
-    of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
-  ) -> UserClass {
-    switch app.rules {
-    case .easemob: easemobClass(of: user, packed, at: now, presence)
-    case .rongcloud: rongcloudClass(of: user, packed, kind: kind, at: now, presence)
-    case .open: preconditionFailure("open rules have no user's class")
-    }
-  }
-
-  /// Not inlined, as most users list no devices.
-  @inline(never)
-  func reach(
-    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
-  ) -> UserClass.Reach {
-    guard presence == .foreground || hasOwnDevices(user) else { return .device }
-    switch app.rules {
-    case .easemob: return easemobReach(of: user, presence)
-    case .rongcloud: return rongcloudReach(of: user, packed, at: now, presence)
-    case .open: preconditionFailure("open rules have their own reach")
     }
   }
 
@@ -73,7 +57,6 @@ extension Tables {
       forEachStaleness(of: user, body)
     }
   }
-
 }
 
 extension DeviceReader {
