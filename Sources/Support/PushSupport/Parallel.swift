@@ -97,8 +97,9 @@ package enum ThreadSupply {
 
   /// How many threads of ``wanted`` could be started at once when this was first asked.
   private static let started: Int = {
-    // Dispatch opens files for its threads, and ends the process where it cannot.
-    let opened = (0..<files).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    // Dispatch opens files for its threads, and ends the process where it cannot. Not /dev/null, which
+    // not every container has.
+    let opened = (0..<files).map { _ in unsafe open("/", O_RDONLY | O_CLOEXEC) }
     for file in opened where file >= 0 { close(file) }
     if opened.contains(where: { $0 < 0 }) { return 0 }
     // SAFETY: initialized before a thread is started, and destroyed when all have ended.

@@ -173,7 +173,8 @@ enum Interruption {
     var thread = pthread_t()
     let error = unsafe pthread_create(&thread, nil, { _ in Interruption.end() }, nil)
     // Dispatch opens files for its threads, and ends the process where it cannot; a store has some ten.
-    let files = (0..<16).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    // Not /dev/null, which not every container has.
+    let files = (0..<16).map { _ in unsafe open("/", O_RDONLY | O_CLOEXEC) }
     for file in files where file >= 0 { close(file) }
     if files.contains(where: { $0 < 0 }) {
       let limit = SystemError(EMFILE).message
