@@ -20,8 +20,8 @@ internal import PushModel
     }
   }
 
-  /// The state of members who are decided one by one, and whom messages name by their keys; nil where
-  /// states are numbered in advance.
+  /// The state of members whose class has no number and who are decided one by one; nil where states
+  /// are numbered in advance.
   @inline(__always)
   var othersState: UInt8? {
     switch self {

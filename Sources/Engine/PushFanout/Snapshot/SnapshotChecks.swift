@@ -149,7 +149,7 @@ struct SnapshotBounds {
     return unsafe any(start, count) { (index: UInt32) -> UInt32 in index > most ? 1 : 0 }
   }
 
-  /// - Parameter keys: how many there may be: they are indices plus one.
+  /// - Parameter keys: the highest key there may be; keys are indices plus one.
   private static func check(
     map start: UnsafeRawPointer, _ count: Int, keys: Int = .max, mask: UInt64 = .max,
     upTo last: UInt64
