@@ -106,29 +106,18 @@ struct Decider {
         entry.prefetchRead(of: position)
       }
     }
-    if plan.isOpen {
-      name(message, plan, target, from: sender, &result)
-    } else {
-      result.sender = rank(of: sender, target)
-    }
+    findNamed(message, plan, target, from: sender, &result)
     if let uniform = plan.uniform {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
-      if !plan.isOpen { addNamed(plan, target, result.sender, storage) }
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
     unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     result.stateCount = target.rules.stateCount
-    if let states = unsafe plan.openStates {
-      unsafe states._withUnsafeGuaranteedRef {
-        correct(named, plan.messageClass, $0, target, &result)
-      }
-    } else if named > 0 {
-      correctNamed(named, target.rules, plan, &result)
-    }
+    correct(named: named, plan, target, &result)
     if let filter = plan.filter { apply(filter, &result) }
   }
 
@@ -136,33 +125,6 @@ struct Decider {
   @inline(__always)
   func rank(of sender: UInt32, _ target: borrowing ConversationTarget) -> Int {
     sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
-  }
-
-  private func addNamed(
-    _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget, _ sender: Int,
-    _ storage: AnswerStorage
-  ) {
-    guard let mentions = plan.mentions, !mentions.ids.isEmpty,
-      plan.namedClass != plan.messageClass
-    else { return }
-    let row = target.memberRow
-    mentions.forEachUser(in: version.tables) { user in
-      if let rank = version.tables.rank(of: user, in: row), rank != sender { storage.add(rank) }
-    }
-    storage.sortRanks()
-  }
-
-  private func correctNamed(
-    _ count: Int, _ rules: StateTables, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
-  ) {
-    let named = unsafe rules.codes(plan.namedClass)
-    let storage = result.storage
-    for index in 0..<count {
-      let state = unsafe storage.states[index]
-      storage.add(
-        AnswerStorage.Correction(
-          rank: unsafe storage.ranks[index], code: unsafe named[Int(state)], state: state))
-    }
   }
 
   // MARK: States

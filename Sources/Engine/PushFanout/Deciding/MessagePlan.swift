@@ -1,22 +1,15 @@
 internal import PushModel
 
 /// What is known of a message before recipients are examined.
-///
-/// SAFETY: valid as long as the version of the tables.
-@safe struct MessagePlan {
+struct MessagePlan {
   /// The outcome of a message that is stopped for all.
   var uniform: Outcome?
   /// Otherwise its class, for recipients not mentioned by name, and for those mentioned.
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
-  /// Of open rules, by which an ``OpenMessage`` says whom it names, in place of ``mentions``.
-  var openStates: Unmanaged<OpenStates>?
   /// Nil if all devices may get the message (E-50).
   var filter: DeviceFilter?
-
-  @inline(__always)
-  var isOpen: Bool { unsafe openStates != nil }
 
   @inline(__always)
   init(

@@ -73,8 +73,7 @@ extension FanoutTimeline {
     let tables = engineVersion.tables
     let target = ConversationTarget(result.conversation, channel: message.channel, tables)
     let plan = MessagePlan(message, target, tables)
-    guard plan.isOpen else { return [] }
-    let open = OpenMessage(message, plan.messageClass, inThread: target.thread, tables)
+    guard let open = plan.openMessage(message, target, tables) else { return [] }
     return result.correctedRanks.map { rank in
       let slot = Int(target.memberRow.start) + rank
       let record = tables.record(at: slot, target.members, target.memberRow)

@@ -77,8 +77,9 @@ extension FanoutTimeline {
       result.conversation, channel: message.channel, engineVersion.tables)
     let plan = MessagePlan(message, target, engineVersion.tables)
     guard plan.uniform == nil else { return nil }
+    let open = plan.openMessage(message, target, engineVersion.tables)
     var named: [Int] = []
-    if plan.isOpen {
+    if open != nil {
       // All who do not get what their state says.
       named = result.correctedRanks
     } else if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
@@ -91,10 +92,7 @@ extension FanoutTimeline {
     }
     deferred.prepare(quiet, engineVersion)
     return Deferring(
-      target: target, conversation: conversation, quiet: quiet, plan: plan,
-      message: plan.isOpen
-        ? OpenMessage(message, plan.messageClass, inThread: target.thread, engineVersion.tables)
-        : nil,
+      target: target, conversation: conversation, quiet: quiet, plan: plan, message: open,
       limit: expiry(message), named: named)
   }
 

@@ -15,7 +15,7 @@ internal import PushSupport
   private let memberUsers: PagedTable<UInt32>
   private let packedMembers: PagedTable<UInt8>
   private let rules: Unmanaged<RuleTables>
-  private let ruleSet: RuleSet
+  private let appRules: RuleSet
   private let openKeys: OpenKeys?
   /// Whether keys are for devices as set, not as heartbeats say.
   private let isForSettings: Bool
@@ -31,8 +31,8 @@ internal import PushSupport
     memberUsers = tables.memberUsers
     packedMembers = tables.packedMembers
     unsafe rules = .passUnretained(tables.rules)
-    ruleSet = tables.app.rules
-    openKeys = ruleSet.openKeys(tables)
+    appRules = tables.app.rules
+    openKeys = appRules.openKeys(tables)
   }
 
   /// Unresolved in threads.
@@ -46,7 +46,7 @@ internal import PushSupport
     let tables = unsafe rules._withUnsafeGuaranteedRef { $0.tables(kind) }
     return key(
       user, member, tables, PackedMember.levelMask, PackedMember.beyondSince,
-      ruleSet.levelShift(for: kind))
+      appRules.levelShift(for: kind))
   }
 
   /// Prefetches the first users; ``write(_:of:_:_:mask:_:)`` prefetches the rest.
@@ -70,7 +70,7 @@ internal import PushSupport
         store(rank, key(user, member, openKeys, place, special).bits)
       }
     } else {
-      let shift = ruleSet.levelShift(for: kind)
+      let shift = appRules.levelShift(for: kind)
       forEachMember(ranks, of: row) { rank, user, member in
         store(rank, key(user, member, rules, mask, special, shift).bits)
       }

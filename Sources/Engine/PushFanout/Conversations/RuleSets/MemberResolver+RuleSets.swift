@@ -11,14 +11,16 @@ extension MemberResolver {
     of user: UInt32, _ member: MemberClass, _ overrides: MemberOverrides,
     _ target: ConversationTarget, at now: Int64
   ) -> UInt16 {
-    let (packed, presence) = (tables.packedUsers[Int(user)], version.presence(of: user))
     switch target.rules.ruleSet {
     case .easemob:
-      return target.rules.base(tables.easemobClass(of: user, packed, at: now, presence), member)
+      return target.rules.base(
+        tables.easemobClass(
+          of: user, tables.packedUsers[Int(user)], at: now, version.presence(of: user)), member)
     case .rongcloud:
       return target.rules.base(
         tables.rongcloudClass(
-          of: user, packed, kind: target.kind.ordinal, at: now, presence), member)
+          of: user, tables.packedUsers[Int(user)], kind: target.kind.ordinal, at: now,
+          version.presence(of: user)), member)
     case .open(let states):
       let member = openClass(of: user, overrides, at: now)
       return unsafe states._withUnsafeGuaranteedRef { $0.base(member) }

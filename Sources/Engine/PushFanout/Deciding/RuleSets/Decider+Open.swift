@@ -4,7 +4,7 @@ extension MessagePlan {
   /// Lines 1 and 2 of open rules' procedure, but for blocked senders.
   mutating func planOpen(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: borrowing Tables, _ states: Unmanaged<OpenStates>
+    _ tables: borrowing Tables
   ) {
     if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // O-4
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
@@ -17,14 +17,13 @@ extension MessagePlan {
       && tables.app.open.threadPlain != .everyone
     messageClass = OpenMessageClass(message, takesPlain: takesPlain).index
     namedClass = messageClass
-    unsafe openStates = states
   }
 }
 
 extension Decider {
   /// Finds the sender and whom the message names.
   @inline(never)
-  func name(
+  func findNamedOpen(
     _ message: borrowing Message, _ plan: borrowing MessagePlan,
     _ target: borrowing ConversationTarget, from sender: UInt32, _ result: inout FanoutResult
   ) {

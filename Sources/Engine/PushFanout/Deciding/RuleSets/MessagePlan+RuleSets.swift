@@ -10,7 +10,67 @@ extension MessagePlan {
     switch target.rules.ruleSet {
     case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
-    case .open(let states): unsafe planOpen(message, target, tables, states)
+    case .open: planOpen(message, target, tables)
+    }
+  }
+
+  /// What a message that is not stopped for all says of single users by open rules, in place of
+  /// ``mentions``; nil for others.
+  func openMessage(
+    _ message: borrowing Message, _ target: borrowing ConversationTarget,
+    _ tables: borrowing Tables
+  ) -> OpenMessage? {
+    guard uniform == nil, case .open = target.rules.ruleSet else { return nil }
+    return OpenMessage(message, messageClass, inThread: target.thread, tables)
+  }
+}
+
+extension Decider {
+  /// Finds the sender, and adds the ranks of whom the message names.
+  @inline(__always)
+  func findNamed(
+    _ message: borrowing Message, _ plan: borrowing MessagePlan,
+    _ target: borrowing ConversationTarget, from sender: UInt32, _ result: inout FanoutResult
+  ) {
+    if plan.uniform == nil, case .open = target.rules.ruleSet {
+      return findNamedOpen(message, plan, target, from: sender, &result)
+    }
+    result.sender = rank(of: sender, target)
+    guard plan.uniform == nil, plan.namedClass != plan.messageClass, let mentions = plan.mentions,
+      !mentions.ids.isEmpty
+    else { return }
+    let storage = result.storage
+    let (row, from) = (target.memberRow, result.sender)
+    mentions.forEachUser(in: version.tables) { user in
+      if let rank = version.tables.rank(of: user, in: row), rank != from { storage.add(rank) }
+    }
+    storage.sortRanks()
+  }
+
+  /// Corrects what the first ranks of the storage, of those named, get by their states.
+  @inline(__always)
+  func correct(
+    named count: Int, _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget,
+    _ result: inout FanoutResult
+  ) {
+    if plan.uniform == nil, case .open(let states) = target.rules.ruleSet {
+      return unsafe states._withUnsafeGuaranteedRef {
+        correct(count, plan.messageClass, $0, target, &result)
+      }
+    }
+    if count > 0 { correctNamed(count, target.rules, plan.namedClass, &result) }
+  }
+
+  private func correctNamed(
+    _ count: Int, _ rules: StateTables, _ namedClass: Int, _ result: inout FanoutResult
+  ) {
+    let named = unsafe rules.codes(namedClass)
+    let storage = result.storage
+    for index in 0..<count {
+      let state = unsafe storage.states[index]
+      storage.add(
+        AnswerStorage.Correction(
+          rank: unsafe storage.ranks[index], code: unsafe named[Int(state)], state: state))
     }
   }
 }
