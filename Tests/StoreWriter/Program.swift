@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
 import Glibc
-import PushFanout
 import PushModel
 import PushStore
 import TestSupport
+
+@testable import PushFanout
 
 /// Writes a store, or reads it, in a process of its own; the tests start it, and kill it.
 ///
@@ -16,10 +17,11 @@ import TestSupport
 ///
 /// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
 /// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not. With `--snapshots`
-/// it also writes one snapshot after the other, and prints `opened` and how, and `snapshot` for each.
-/// With `--erasures` it makes users called `SECRET-NUMBER`, prints `made NUMBER` for
-/// each, erases it, and prints `erased NUMBER`; with `--compactions` it compacts
-/// the feed by and by, and prints `compacted NUMBER` with the number of the last entry that is gone.
+/// it also makes the engine's tables again and writes a snapshot, again and again, and prints
+/// `opened` and how, and `snapshot` for each. With `--erasures` it makes users called
+/// `SECRET-NUMBER`, prints `made NUMBER` for each, erases it, and prints `erased NUMBER`; with
+/// `--compactions` it compacts the feed by and by, and prints `compacted NUMBER` with the number of
+/// the last entry that is gone.
 /// `cycle` opens the store for each write anew, and closes it; `look` opens it to read so often.
 @main
 struct Program {
@@ -122,6 +124,7 @@ struct Program {
   private static func writeSnapshots(of store: SettingsStore) {
     while true {
       do {
+        try store.fanout.update { (update) throws(FanoutError) in update.writer.compact() }
         try store.writeSnapshot()
         say("snapshot")
       } catch {

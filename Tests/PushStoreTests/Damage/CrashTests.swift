@@ -11,8 +11,8 @@ import TestSupport
 /// An erasure that it acknowledged has left no byte of the id in any file, and one that it did not
 /// is complete or has not begun.
 ///
-/// Four writers change, remove and import records, while a thread writes snapshots, one erases users
-/// and one compacts the feed.
+/// Four writers change, remove and import records, while a thread makes the engine's tables again and
+/// writes snapshots, one erases users and one compacts the feed.
 @Suite(.serialized) struct CrashTests {
   private static let kills =
     ProcessInfo.processInfo.environment["PUSH_KILLS"].flatMap { Int($0) } ?? 15

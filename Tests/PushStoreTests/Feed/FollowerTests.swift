@@ -1,11 +1,14 @@
-import PushFanout
 import PushModel
+import PushReference
 import PushStore
 import TestSupport
 import Testing
 
+@testable import PushFanout
+
 /// Goal: a follower of the feed that is cut off at any moment, and goes on from the cursor that it
-/// had saved, ends with what the store has; whatever is written, compacted and erased meanwhile.
+/// had saved, ends with what the store has; whatever is written, compacted and erased meanwhile. So
+/// does the store's engine, whose tables are made again in between.
 @Suite struct FollowerTests {
   private static let writes = 300
 
@@ -23,6 +26,9 @@ import Testing
       if random.oneIn(40), let user = model.known.min(by: { $0.text < $1.text }) {
         model.erase(user)
         try store.erase(.user(user), at: .zero)
+      }
+      if random.oneIn(10) {
+        try store.fanout.update { (update) throws(FanoutError) in update.writer.compact() }
       }
     }
   }
@@ -81,6 +87,22 @@ import Testing
       var replica = saved.withLock { $0 }
       try replica.catchUp(store)
       #expect(try replica.difference(from: store) == nil, "seed \(seed), \(cuts) cuts")
+      let settings = try store.reader.settingsWithContent().0
+      var reference = ReferenceEvaluator(settings)
+      var recipients = 0
+      for conversation in start.ids {
+        let message = Message(
+          id: "m", conversation: conversation, at: Instant(milliseconds: RandomWorld.noon))
+        // Their users have other indices.
+        let result = store.fanout.decide(message)
+        let found = result.rows.map { "\(result.id(of: UserIndex($0.user))) \($0.code)" }
+        let expected = reference.rows(message).map {
+          "\(settings.id(of: UserIndex($0.user))) \($0.code)"
+        }
+        #expect(Set(found) == Set(expected), "seed \(seed)")
+        recipients += found.count
+      }
+      #expect(recipients > 0, "seed \(seed)")
       try await store.close()
     }
   }
