@@ -51,6 +51,36 @@ import Testing
     #expect(directory.nickname(of: "u1", in: "g1") == "Annie")
   }
 
+  /// Addresses are read with what requests need beside them, and written when they are asked for.
+  @Test(arguments: [RuleSet.easemob, .rongcloud])
+  func devicesHaveAddresses(rules: RuleSet) throws {
+    let app = #"{"kind":"app","rules":"\#(rules.rawValue)"}"#
+    let fields =
+      #"{"id":"p1","token":"ab12","notifier":"n","platform":"apns"},{"id":"p2"},"#
+      + #"{"id":"a1","token":false,"platform":"fcm","fid":"f~!"}"#
+    let line = #"{"kind":"user","id":"u1","devices":[\#(fields)]}"#
+    let directory = try display([
+      app, #"{"kind":"user","id":"u2","devices":[{"id":"p1","token":"gone"}]}"#, line,
+      #"{"kind":"user","id":"u2","devices":[{"id":"p1"}]}"#,
+    ]).get()
+    let devices = [
+      Device(id: "p1", notifier: "n", address: try DeviceAddress(platform: .apns, token: "ab12")),
+      Device(id: "p2"),
+      Device(id: "a1", hasToken: false, address: try DeviceAddress(platform: .fcm, fid: "f~!")),
+    ]
+    #expect(directory.devices(of: "u1") == devices)
+    #expect(directory.devices(of: "u2").isEmpty)
+    var user = UserSettings()
+    user.devices = devices
+    let written = { (tokens: Bool) in
+      String(
+        decoding: SettingsEncoder.user("u1", user, rules, withTokens: tokens), as: UTF8.self)
+    }
+    #expect(written(true) == line + "\n")
+    let hidden = line.replacing(#""ab12""#, with: "true").replacing(#","fid":"f~!""#, with: "")
+    #expect(written(false) == hidden + "\n")
+  }
+
   @Test func mistakesInDisplaySettings() throws {
     let user = { (fields: String) in #"{"kind":"user","id":"u1",\#(fields)}"# }
     let cases: [(String, String)] = [

@@ -62,6 +62,17 @@ import Testing
     }
   }
 
+  @Test func openRulesHaveNoAddresses() {
+    for field in [#""platform":"apns""#, #""token":"t""#, #""fid":"f""#] {
+      #expect(throws: FileProblem.self) {
+        try world([
+          #"{"kind":"app","rules":"open"}"#,
+          #"{"kind":"user","id":"u1","devices":[{"id":"p1",\#(field)}]}"#,
+        ])
+      }
+    }
+  }
+
   @Test func easemobsRecordsSayEverything() throws {
     let found = try world([
       #"{"kind":"app","rules":"easemob","timeZone":"Asia/Shanghai","devicePolicy":"anyOffline","#

@@ -11,6 +11,9 @@ import Testing
     "is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
     + "or an RFC 3339 time with an offset or Z"
 
+  private static let malformedToken =
+    #"1: "devices": a token or fid is not 1 to 4096 characters of visible ASCII"#
+
   /// A user's record with one more field.
   private func user(_ field: String) -> [String] { [#"{"kind":"user","id":"u1",\#(field)}"#] }
 
@@ -32,7 +35,16 @@ import Testing
       (user(#""devices":{}"#), #"1: "devices" must be an array of objects"#),
       (user(#""devices":["p1"]"#), #"1: "devices" must be an array of objects"#),
       (user(#""devices":[null]"#), #"1: "devices" must be an array of objects"#),
-      (user(#""devices":[{"id":"p1","token":1}]"#), #"1: "devices.token" must be true or false"#),
+      (
+        user(#""devices":[{"id":"p1","token":1}]"#),
+        #"1: "devices.token" must be true, false or a string"#
+      ),
+      (
+        user(#""devices":[{"id":"p1","platform":"hms"}]"#),
+        #"1: "devices.platform" cannot be "hms"; it is one of apns, fcm"#
+      ),
+      (user(#""devices":[{"id":"p1","token":"a secret"}]"#), Self.malformedToken),
+      (user(#""devices":[{"id":"p1","fid":""}]"#), Self.malformedToken),
       (user(#""level":true"#), #"1: "level" must be a level"#),
       (user(#""level":1.5"#), #"1: "level" must be a level"#),
       (

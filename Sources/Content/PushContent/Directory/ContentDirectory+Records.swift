@@ -13,6 +13,7 @@ extension ContentDirectory {
     for index in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(index)) {
       let id = settings.id(of: UserIndex(index))
       setUser(id, other.user(id))
+      setDevices(other.devices(of: id), of: id)
     }
     for id in settings.conversationIDs {
       if settings.isDeclared(id), let record = settings.conversation(id) {

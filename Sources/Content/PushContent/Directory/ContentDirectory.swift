@@ -36,6 +36,8 @@ public struct ContentDirectory: Sendable {
     var name: String?
     /// Whom the person calls otherwise.
     var remarked: [Identifier] = []
+    /// The devices, if one of them says something that only requests need.
+    var devices: [Device] = []
   }
 
   /// What of a person is asked for each payload.
@@ -96,6 +98,20 @@ public struct ContentDirectory: Sendable {
     }
   }
 
+  /// Replaces a person's devices, of which requests need notifiers and addresses.
+  ///
+  /// - Complexity: O(log people + devices).
+  public mutating func setDevices(_ devices: [Device], of id: Identifier) {
+    let isPlain = devices.allSatisfy { $0.notifier == nil && $0.address == DeviceAddress() }
+    if isPlain, self.devices(of: id).isEmpty { return }
+    people.update(id, default: Person()) { $0.devices = isPlain ? [] : devices }
+  }
+
+  /// A person's devices; none where not one has a notifier or an address.
+  public func devices(of id: Identifier) -> [Device] {
+    people.withValue(of: id) { $0.devices } ?? []
+  }
+
   private mutating func setRemark(
     _ remark: String?, for other: Identifier, by user: Identifier
   ) {
@@ -128,6 +144,7 @@ public struct ContentDirectory: Sendable {
   /// Removes what a person has set, and the person's nicknames.
   package mutating func removeUser(_ id: Identifier) {
     if contains(id) { setUser(id, RecipientDisplay()) }
+    setDevices([], of: id)
     for conversation in nicknamed[id] ?? [] { setNickname(nil, of: id, in: conversation) }
   }
 

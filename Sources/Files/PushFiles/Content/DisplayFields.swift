@@ -6,8 +6,8 @@ internal import PushModel
 ///
 /// - Source: formats.md, "What a push says".
 enum DisplayRecord: Sendable {
-  /// A user's display; nil for none.
-  case user(Identifier, RecipientDisplay?)
+  /// A user's display, nil for none, and devices.
+  case user(Identifier, RecipientDisplay?, [Device])
   /// A conversation's kind, name and parent.
   case conversation(Identifier, ConversationKind, name: String?, parent: Identifier?)
   /// A member's nickname; nil for none.
@@ -20,7 +20,8 @@ enum DisplayRecord: Sendable {
   ) throws(FileProblem.Problem) -> DisplayRecord? {
     switch record {
     case .app, .member: return nil
-    case .user(let id, _): return .user(id, try DisplayFields.read(line, &uses))
+    case .user(let id, let user):
+      return .user(id, try DisplayFields.read(line, &uses), user.devices ?? [])
     case .conversation(let id, let settings):
       let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
       return .conversation(id, settings.kind, name: name, parent: settings.parent)
@@ -46,7 +47,8 @@ final class ContentCollector {
   /// Adds the fields of a record. A record replaces an earlier one, these fields included.
   func add(_ note: DisplayRecord) {
     switch note {
-    case .user(let id, let display):
+    case .user(let id, let display, let devices):
+      directory.setDevices(devices, of: id)
       if let display {
         directory.setUser(id, display)
       } else if directory.contains(id) {

@@ -8,6 +8,9 @@ internal import PushSupport
 /// channels are sorted. What the rule set does not have is left out, as it has no effect and a file
 /// may not say it.
 ///
+/// Tokens and installation ids of devices are left out unless they are asked for: a token that is a
+/// string is written `true`.
+///
 /// - Source: formats.md, "settings.ndjson".
 public enum SettingsEncoder {
   /// The app's record, with every option of its rule set.
@@ -26,10 +29,12 @@ public enum SettingsEncoder {
 
   /// A user's record.
   ///
-  /// - Parameter display: how pushes look to the user.
+  /// - Parameters:
+  ///   - display: how pushes look to the user.
+  ///   - tokens: whether tokens and installation ids are written.
   public static func user(
     _ id: Identifier, _ user: UserSettings, _ rules: RuleSet,
-    _ display: RecipientDisplay = RecipientDisplay()
+    _ display: RecipientDisplay = RecipientDisplay(), withTokens tokens: Bool = false
   ) -> [UInt8] {
     var line = JSONWriter("user")
     line.add("id", id.text)
@@ -39,7 +44,7 @@ public enum SettingsEncoder {
         user.levels[kind] = .unset
       }
     }
-    line.addFields(of: user, rules)
+    line.addFields(of: user, rules, withTokens: tokens)
     if display != RecipientDisplay(), rules.fields.contains(.display) { line.add(display, rules) }
     return line.endLine()
   }
@@ -152,8 +157,10 @@ extension JSONWriter {
   }
 
   /// Adds the fields of a record that are set and that the rules have.
-  fileprivate mutating func addFields<Record: RecordFields>(of record: Record, _ rules: RuleSet) {
-    var encoder = FieldEncoder(record: record, rules: rules)
+  fileprivate mutating func addFields<Record: RecordFields>(
+    of record: Record, _ rules: RuleSet, withTokens tokens: Bool = false
+  ) {
+    var encoder = FieldEncoder(record: record, rules: rules, withTokens: tokens)
     swap(&encoder.line, &self)
     Record.visitFields(&encoder)
     swap(&encoder.line, &self)
@@ -210,14 +217,23 @@ extension JSONWriter {
     }
   }
 
-  fileprivate mutating func value(_ devices: [Device], _ rules: RuleSet) {
+  fileprivate mutating func value(
+    _ devices: [Device], _ rules: RuleSet, withTokens: Bool
+  ) {
     value(devices) { line, device in
       line.open()
       line.add("id", device.id.text)
       if device.kind != .mobile { line.add("type", device.kind.rawValue) }
       if device.state != .offline { line.add("state", device.state.rawValue) }
-      if !device.hasToken { line.add("token", raw: "false") }
+      let address = rules.fields.contains(.deviceAddress) ? device.address : DeviceAddress()
+      if !device.hasToken {
+        line.add("token", raw: "false")
+      } else if let token = address.token {
+        if withTokens { line.add("token", token) } else { line.add("token", raw: "true") }
+      }
       if let notifier = device.notifier { line.add("notifier", notifier.text) }
+      if let platform = address.platform { line.add("platform", platform.rawValue) }
+      if withTokens, let fid = address.fid { line.add("fid", fid) }
       if let since = device.backgroundSince, rules.fields.contains(.backgroundSince) {
         line.add("backgroundSince", raw: "\(since.milliseconds)")
       }
@@ -261,6 +277,7 @@ extension JSONWriter {
 private struct FieldEncoder<Record>: FieldVisitor {
   let record: Record
   let rules: RuleSet
+  let withTokens: Bool
   var line = JSONWriter()
 
   @inline(__always)
@@ -293,7 +310,7 @@ private struct FieldEncoder<Record>: FieldVisitor {
     case .texts(let path, _): line.value(record[keyPath: path])
     case .ids(let path, _): line.value(record[keyPath: path].map(\.text))
     case .devicePolicy(let path): line.value(record[keyPath: path].rawValue)
-    case .devices(let path): line.value(record[keyPath: path] ?? [], rules)
+    case .devices(let path): line.value(record[keyPath: path] ?? [], rules, withTokens: withTokens)
     }
   }
 }

@@ -45,7 +45,9 @@ extension SettingsRecord {
     "member": ["kind", "conversation", "user"] + MemberSettings.list.names + ["nickname"],
     "localNotification": ["informationMissing", "handledByApp"],
     "quietHours": ["start", "end", "spanMinutes", "level", "timeZone"],
-    "devices": ["id", "type", "state", "token", "notifier", "backgroundSince", "seenAt"],
+    "devices": [
+      "id", "type", "state", "token", "notifier", "platform", "fid", "backgroundSince", "seenAt",
+    ],
   ]
 
   static func unknown(_ key: JSONKey, of object: String) -> FileProblem.Problem {
@@ -244,6 +246,9 @@ extension JSONValue {
   ) throws(FileProblem.Problem) -> Device {
     var id: Identifier?
     var device = Device.default
+    var platform: PushPlatform?
+    var token: String?
+    var fid: String?
     for (key, value) in fields {
       switch key {
       case "id": id = try value.identifier("devices.id")
@@ -251,7 +256,19 @@ extension JSONValue {
         device.kind = "mobile" ~= value ? .mobile : try value.choice("devices.type")
       case "state":
         device.state = "offline" ~= value ? .offline : try value.choice("devices.state")
-      case "token": device.hasToken = try value.flag("devices.token")
+      case "token":
+        token = value.string
+        if token != nil { uses.note(.deviceAddress, "a string as \"devices.token\"") }
+        guard let hasToken = token != nil ? true : value.bool else {
+          throw .wrongType("devices.token", expected: "true, false or a string")
+        }
+        device.hasToken = hasToken
+      case "platform":
+        uses.note(.deviceAddress, "\"devices.platform\"")
+        platform = try value.choice("devices.platform")
+      case "fid":
+        uses.note(.deviceAddress, "\"devices.fid\"")
+        fid = try value.text("devices.fid")
       case "notifier": device.notifier = Identifier(try value.text("devices.notifier"))
       case "backgroundSince":
         uses.note(.backgroundSince, "\"devices.backgroundSince\"")
@@ -264,6 +281,13 @@ extension JSONValue {
     }
     guard let id else { throw .missingField("devices.id") }
     device.id = id
+    if platform != nil || token != nil || fid != nil {
+      do throws(SettingsWriteError) {
+        device.address = try DeviceAddress(platform: platform, token: token, fid: fid)
+      } catch {
+        throw .refused("devices", error)
+      }
+    }
     return device
   }
 }

@@ -25,5 +25,6 @@ extension RuleSet.Properties {
       .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
       .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
       .translations, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
+      .deviceAddress,
     ])
 }

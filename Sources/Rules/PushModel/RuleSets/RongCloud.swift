@@ -25,5 +25,6 @@ extension RuleSet.Properties {
       .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
       .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
       .pushData, .display, .anyName, .backgroundSince, .mentionLevel, .quietHoursObject,
+      .deviceAddress,
     ])
 }

@@ -40,11 +40,18 @@ public struct Device: Hashable, Sendable {
   public var backgroundSince: Instant?
   /// When it was last seen; only open rules use it (O-30).
   public var seenAt: Instant?
+  /// How its provider reaches it. No decision looks at it.
+  public var address: DeviceAddress {
+    @inlinable get { rare.fields }
+    @inlinable set { rare.fields = newValue }
+  }
+  @usableFromInline var rare = RareFields<DeviceAddress>()
 
   /// A device; by default an offline phone with a token.
   public init(
     id: Identifier, kind: Kind = .mobile, state: State = .offline, hasToken: Bool = true,
-    notifier: Identifier? = nil, backgroundSince: Instant? = nil, seenAt: Instant? = nil
+    notifier: Identifier? = nil, backgroundSince: Instant? = nil, seenAt: Instant? = nil,
+    address: DeviceAddress = DeviceAddress()
   ) {
     self.id = id
     self.kind = kind
@@ -53,10 +60,50 @@ public struct Device: Hashable, Sendable {
     self.notifier = notifier
     self.backgroundSince = backgroundSince
     self.seenAt = seenAt
+    self.address = address
   }
 
   /// The device of a user whose devices are not listed: an offline phone with a token.
   public static let `default` = Device(id: "default")
+}
+
+/// Who takes pushes for devices. The raw value is its name in files.
+public enum PushPlatform: String, CaseIterable, Sendable {
+  /// Apple Push Notification service.
+  case apns
+  /// Firebase Cloud Messaging.
+  case fcm
+}
+
+/// How a provider reaches a device; only requests look at it (S-3).
+///
+/// Tokens are secrets: nothing prints one unless it is asked for.
+public struct DeviceAddress: Hashable, Sendable, DefaultedFields {
+  /// The device's provider; nil where it does not say.
+  public let platform: PushPlatform?
+  /// The push token; nil for one that only whoever sends knows. A device that has one has a token
+  /// in decisions.
+  public let token: String?
+  /// The Firebase installation id, which FCM takes instead of a token.
+  public let fid: String?
+
+  /// The address of a device that says nothing.
+  public init() { (platform, token, fid) = (nil, nil, nil) }
+
+  /// An address.
+  ///
+  /// - Throws: ``SettingsWriteError/malformedToken`` unless token and installation id have 1 to
+  ///   4,096 bytes of visible ASCII.
+  public init(
+    platform: PushPlatform?, token: String? = nil, fid: String? = nil
+  ) throws(SettingsWriteError) {
+    for text in [token, fid] {
+      guard let utf8 = text?.utf8 else { continue }
+      guard (1...4_096).contains(utf8.count), utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+      else { throw .malformedToken }
+    }
+    (self.platform, self.token, self.fid) = (platform, token, fid)
+  }
 }
 
 /// What a device says of itself by open rules: its state, over that of its settings (O-30).

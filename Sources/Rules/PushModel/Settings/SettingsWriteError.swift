@@ -50,6 +50,8 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
   case keywordWithoutToken(String)
   /// A sender who would be both important and blocked (O-15).
   case importantAndBlocked(String)
+  /// A push token or installation id that is not 1 to 4,096 bytes of visible ASCII (S-3).
+  case malformedToken
 
   /// The stable code of the case, such as `settings.unknown-level`.
   public var code: String {
@@ -71,6 +73,7 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
     case .tooMany, .tooLong: "settings.limit"
     case .emptyName, .keywordWithoutToken: "settings.empty-name"
     case .importantAndBlocked: "settings.important-and-blocked"
+    case .malformedToken: "settings.malformed-token"
     }
   }
 }
@@ -120,6 +123,7 @@ extension SettingsWriteError: CustomStringConvertible {
       "keyword \"\(keyword)\" has no letter or digit; signs are no part of a keyword"
     case .importantAndBlocked(let id):
       "sender \"\(id)\" would be both important and blocked; remove it from one list"
+    case .malformedToken: "a token or fid is not 1 to 4096 characters of visible ASCII"
     }
   }
 }

@@ -91,6 +91,8 @@
   @inlinable public static var display: Self { Self(rawValue: 1 << 47) }
   /// A device's `backgroundSince`.
   @inlinable public static var backgroundSince: Self { Self(rawValue: 1 << 48) }
+  /// A device's `platform`, `fid`, and its `token` as a string.
+  @inlinable public static var deviceAddress: Self { Self(rawValue: 1 << 54) }
   /// The level `mention`.
   @inlinable public static var mentionLevel: Self { Self(rawValue: 1 << 49) }
   /// `quietHours`, of either form.
