@@ -56,7 +56,7 @@ import Testing
     #"{"op":"removeMember","conversation":"g","user":"u"}"#,
     #"{"op":"removeUser","user":"u"}"#,
     #"{"op":"removeConversation","conversation":"g"}"#,
-    #"{"op":"bindToken","device":"p","notifier":"","type":"desktop","user":"u"}"#,
+    #"{"op":"bindToken","device":"p","fid":"f","notifier":"","platform":"fcm","token":"t","type":"desktop","user":"u"}"#,
     #"{"op":"unbindToken","device":"p","user":"u"}"#,
     #"{"op":"setDeviceState","device":"p","state":"kicked","user":"u"}"#,
   ]

@@ -148,7 +148,9 @@ struct Program {
           var count = UserSettings()
           count.mutedUntil = Instant(milliseconds: number)
           try write.setUser("erasures", count)
-          try write.setUser(id, ErasedUser.settings)
+          var settings = ErasedUser.settings
+          settings.devices?[0].address = try DeviceAddress(platform: .fcm, token: id.text)
+          try write.setUser(id, settings)
           try write.setMember(id, of: ErasedUser.group, ErasedUser.member)
           try write.setRemark("remark", for: id, by: "erasures")
           try write.setRemark("remark", for: "erasures", by: id)

@@ -110,6 +110,7 @@ private final class OperationFields: Decoder {
     case is ConversationKind.Type: try word(ConversationKind.self, name)
     case is Device.Kind.Type: try word(Device.Kind.self, name)
     case is Device.State.Type: try word(Device.State.self, name)
+    case is PushPlatform.Type: try word(PushPlatform.self, name)
     case is SenderList.Type: try word(SenderList.self, name)
     case is MessageClasses.Type: try classes(name)
     case is Instant.Type: try instant(name)

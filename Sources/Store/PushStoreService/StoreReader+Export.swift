@@ -10,12 +10,16 @@ extension StoreReader {
   /// same bytes, and importing them into a new store gives an equal one. The change feed is not
   /// exported.
   ///
-  /// - Parameter output: where it goes; `OutputFile.finish()` is left to the caller.
+  /// - Parameters:
+  ///   - output: where it goes; `OutputFile.finish()` is left to the caller.
+  ///   - tokens: whether tokens and installation ids of devices are written.
   /// - Returns: the number of records.
   /// - Throws: `StoreError` or `OutputProblem`.
   /// - Complexity: O(settings).
-  @discardableResult public func export(to output: OutputFile) throws -> Int {
-    var lines = ExportedLines(output)
+  @discardableResult public func export(
+    to output: OutputFile, withTokens tokens: Bool = false
+  ) throws -> Int {
+    var lines = ExportedLines(output, withTokens: tokens)
     try forEachRecord(content: { lines.content = $0 }) {
       try lines.write($0)
     } members: {
@@ -35,6 +39,7 @@ private struct ExportedLines {
     /// Those of the conversations that are no groups, where there are members.
     var kinds: [Identifier: ConversationKind] = [:]
     var content = ContentDirectory()
+    let withTokens: Bool
 
     var lines: [UInt8] {
       if let members {
@@ -48,7 +53,8 @@ private struct ExportedLines {
     private func line(of record: SettingsRecord) -> [UInt8] {
       switch record {
       case .app(let app): SettingsEncoder.app(app)
-      case .user(let id, let user): SettingsEncoder.user(id, user, rules, content.user(id))
+      case .user(let id, let user):
+        SettingsEncoder.user(id, user, rules, content.user(id), withTokens: withTokens)
       case .conversation(let id, let settings):
         SettingsEncoder.conversation(id, settings, rules, name: content.name(of: id))
       case .member(let user, let id, let member, _):
@@ -62,15 +68,16 @@ private struct ExportedLines {
   private static let batchSize = 4096
   private let output: OutputFile
   private let pipeline: OrderedPipeline<Void, Batch, [UInt8]>
-  private var batch = Batch()
+  private var batch: Batch
   /// Those of the conversations that are no groups, which come before members.
   private var kinds: [Identifier: ConversationKind] = [:]
   private var count = 0
   /// How pushes look; set before the first record.
   var content = ContentDirectory() { didSet { batch.content = content } }
 
-  init(_ output: OutputFile) {
+  init(_ output: OutputFile, withTokens: Bool) {
     self.output = output
+    batch = Batch(withTokens: withTokens)
     pipeline = OrderedPipeline(threads: Fanout.coreCount, takerWorks: true, makeWorker: {}) {
       batch, _ in batch.lines
     }

@@ -69,7 +69,7 @@ import TestSupport
       let url = place.url.appending(path: "s")
       var bytes = [UInt8](try Data(contentsOf: url))
       // https://www.sqlite.org/fileformat.html, 1.3.
-      bytes[63] = 4
+      bytes[63] = 5
       let sum = unsafe ps_checksum(bytes, 1)
       unsafe withUnsafeBytes(of: sum) {
         unsafe bytes.replaceSubrange(ps_page_size - ps_checksum_size..<ps_page_size, with: $0)
@@ -89,8 +89,8 @@ import TestSupport
         let run = try place.run(command.split(separator: " ").map(String.init))
         #expect(
           run.errors
-            == "push-fanout: s has format 4, and this version of push-fanout reads format "
-            + "3: export it with the version that wrote it (store export), and import that into "
+            == "push-fanout: s has format 5, and this version of push-fanout reads format "
+            + "4: export it with the version that wrote it (store export), and import that into "
             + "a new store\n", "\(command)")
         #expect(run.status == 1 && run.output.isEmpty, "\(command)")
         #expect(try [UInt8](Data(contentsOf: url)) == bytes, "\(command)")

@@ -70,6 +70,58 @@ import Testing
     }
   }
 
+  /// What is bound and imported is exported only if it is asked for, and printed nowhere (S-3).
+  @Test func tokensAreSecrets() throws {
+    try withWorkplace { place in
+      let user = """
+        {"kind":"user","id":"u1","devices":[{"id":"p1","token":"0a1b","notifier":"n",\
+        "platform":"apns"},{"id":"p2","platform":"fcm","fid":"0a1bf"}]}
+        """
+      for store in ["s", "t"] {
+        try place.write([user], as: "\(store).ndjson")
+        let run = try place.run(
+          "store", "import", "--store", store, "--settings", "\(store).ndjson")
+        #expect(run.status == 0, "\(run.errors)")
+        // The second is an import into a store that is there.
+        if store == "t" {
+          try place.write([user.replacing("0a1b", with: "0a1bc")], as: "t.ndjson")
+          let run = try place.run(
+            "store", "import", "--replace", "--store", "t", "--settings", "t.ndjson")
+          #expect(run.status == 0, "\(run.errors)")
+        }
+      }
+      func export(_ arguments: String...) throws -> String {
+        let lines = try place.run(["store", "export"] + arguments).output.split(separator: "\n")
+        return String(lines[1])
+      }
+      #expect(try export("--store", "s", "--with-tokens") == user)
+      #expect(
+        try export("--store", "t", "--with-tokens") == user.replacing("0a1b", with: "0a1bc"))
+      #expect(
+        try export("--store", "s") == """
+          {"kind":"user","id":"u1","devices":[{"id":"p1","token":true,"notifier":"n","platform":"apns"},\
+          {"id":"p2","platform":"fcm"}]}
+          """)
+      let bind = "settings device bind --store s --user u1 --device p3 --token 0a1bd --platform fcm"
+      for command in [
+        bind, "settings device bind --store s --user u1 --device p3 --token 0a1be",
+        "settings device list --store s --user u1", "settings get --store s --user u1 --json",
+        "settings events --store s --after 0", "settings events --store s --after 0 --json",
+        "store check --store s", "store stats --store s", "store verify --store s",
+        "settings device bind --store s --user u1 --device p3 --token 0a1b\u{E9}",
+        "explain --store s --user u1 --conversation g --at 5",
+      ] {
+        let run = try place.run(command.split(separator: " ").map(String.init))
+        #expect(!(run.output + run.errors).contains("0a1b"), "\(command)")
+        if command == bind {
+          #expect(run.output.contains("device p3: mobile, offline, token, fcm"))
+        }
+      }
+      #expect(
+        try export("--store", "s", "--with-tokens").hasSuffix(#",{"id":"p3","token":"0a1be"}]}"#))
+    }
+  }
+
   @Test func whatIsThereIsInspected() throws {
     try withWorkplace { place in
       _ = try place.run(Self.importWorld)

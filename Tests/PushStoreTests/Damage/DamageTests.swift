@@ -136,7 +136,8 @@ import TestSupport
       // With a gap the numbers themselves are looked for.
       let gap = try found(
         "DELETE FROM member_channels", "DELETE FROM users WHERE number = 2",
-        "INSERT INTO devices VALUES (2, 0, x'61', 'mobile', 'offline', 1, NULL, NULL, NULL)")
+        "INSERT INTO devices (user, position, id, kind, state, has_token)"
+          + " VALUES (2, 0, x'61', 'mobile', 'offline', 1)")
       #expect(
         gap == [
           "users.number has gaps: 2 of 3 are there", "devices.user leads nowhere: 1",

@@ -11,6 +11,7 @@ import Testing
 /// of their bytes.
 @Suite struct ErasureTests {
   private static let id: Identifier = "the-erased-user-4711"
+  private static let token: Identifier = "the-secret-token"
 
   /// Which files of a folder contain the bytes of the id.
   static func filesWith(_ id: Identifier, in folder: URL) throws -> [String] {
@@ -31,7 +32,12 @@ import Testing
     for round in 0..<30 {
       try store.write(at: .zero, from: "phone") { write in
         try write.setUser(Self.id, UserSettings())
-        try write.bindToken(ofDevice: Identifier("\(Self.id)-phone\(round)"), of: Self.id)
+        try write.bindToken(
+          ofDevice: Identifier("\(Self.id)-phone\(round)"),
+          address: DeviceAddress(
+            platform: .fcm, token: "\(Self.token)\(round)",
+            fid: Self.token.text),
+          of: Self.id)
         try write.setMember(Self.id, of: Identifier("g\(round)"), MemberSettings(level: .mention))
         try write.updatePushDisplayName("Name", of: Self.id)
         try write.setRemark("Remark", for: Self.id, by: Identifier("u\(round)"))
@@ -52,12 +58,14 @@ import Testing
       try store.write(at: .zero) { try $0.setMember(Self.id, of: "g") }
       try store.writeSnapshot()
       #expect(try Self.filesWith(Self.id, in: folder) == ["s", "s-wal", "s.snapshot"])
+      #expect(try Self.filesWith(Self.token, in: folder) == ["s"])
       let before = try store.reader.endOfFeed()
 
       let report = try store.erase(.user(Self.id), at: .zero)
       #expect(report.isClean)
       #expect(report.columns == [])
       #expect(try Self.filesWith(Self.id, in: folder) == [])
+      #expect(try Self.filesWith(Self.token, in: folder) == [])
       // One entry, that names nobody, and follows the last one before.
       let events = try store.changes(after: before)
       #expect(events.map(\.change) == [.erased])
@@ -75,6 +83,7 @@ import Testing
       // A snapshot that is written now is of the database.
       try store.writeSnapshot()
       #expect(try Self.filesWith(Self.id, in: folder) == [])
+      #expect(try Self.filesWith(Self.token, in: folder) == [])
       #expect(try store.reader.check() == [])
       try store.close()
       let again = try SettingsStore(path, threads: 1)
@@ -119,6 +128,7 @@ import Testing
       #expect(try !Self.filesWith(Self.id, in: folder).isEmpty)
       #expect(try store.erase(.user(Self.id), at: .zero).isClean)
       #expect(try Self.filesWith(Self.id, in: folder) == [])
+      #expect(try Self.filesWith(Self.token, in: folder) == [])
       try store.close()
     }
   }
@@ -136,6 +146,7 @@ import Testing
       #expect(try Self.filesWith(Self.id, in: folder) == ["s.snapshot"])
       let again = try SettingsStore(path, threads: 1)
       #expect(try Self.filesWith(Self.id, in: folder) == [])
+      #expect(try Self.filesWith(Self.token, in: folder) == [])
       #expect(again.opening == .rebuilt("there is no snapshot"))
       #expect(try again.reader.check() == [])
       try again.close()
@@ -157,6 +168,7 @@ import Testing
       try reader.close()
       try store.finishErasures()
       #expect(try Self.filesWith(Self.id, in: folder) == [])
+      #expect(try Self.filesWith(Self.token, in: folder) == [])
       #expect(try store.reader.check() == [])
       try store.close()
     }

@@ -193,7 +193,7 @@ import TestSupport
   }
 
   /// 0 is that of the stores before formats had numbers.
-  @Test(arguments: [0, 2, 4] as [Int32], [true, false])
+  @Test(arguments: [0, 3, 5] as [Int32], [true, false])
   func aStoreOfAnotherFormatIsRefusedAndStays(format: Int32, isInLog: Bool) throws {
     try ScratchFolder.with { folder in
       let (path, _) = try makeStore(folder, writes: 1)
@@ -226,13 +226,13 @@ import TestSupport
         let error = #expect(throws: StoreError.otherFormat(path, format), "\(name)") { try open() }
         #expect(
           error?.description == "\(path) has format \(format), and this version of push-fanout "
-            + "reads format 3: export it with the version that wrote it (store export), and import "
+            + "reads format 4: export it with the version that wrote it (store export), and import "
             + "that into a new store")
         #expect(try contents() == before, "\(name)")
       }
       // Nothing but the number was in the way.
       if isInLog { try queue.close() }
-      try setFormat(3, of: path).close()
+      try setFormat(4, of: path).close()
       #expect(messageOfOpening(path) == nil)
     }
   }

@@ -169,6 +169,7 @@ import Testing
       #expect(store.fanout.conversation(id) == conversation, comment)
     }
     let (stored, live) = (try store.reader.templates(), try store.liveRenderer().directory)
+    let read = try store.reader.contentDirectory()
     #expect(stored.count == model.templates.count, comment)
     for (name, template) in model.templates { #expect(stored[name] == template, comment) }
     for user in Self.users {
@@ -176,8 +177,19 @@ import Testing
       #expect(try store.pushDisplay(of: user) == display, comment)
       #expect(live.user(user) == display, comment)
       let own = model.users[user] ?? UserSettings()
-      #expect(store.fanout.user(user) ?? UserSettings() == own, comment)
+      // No decision looks at addresses.
+      var decided = own
+      decided.devices = own.devices?.map { device in
+        var device = device
+        device.address = DeviceAddress()
+        return device
+      }
+      #expect(store.fanout.user(user) ?? UserSettings() == decided, comment)
       #expect(try store.devices(of: user) == own.effectiveDevices, comment)
+      let isAddressed = decided != own || own.devices?.contains { $0.notifier != nil } ?? false
+      let addressed = isAddressed ? own.devices ?? [] : []
+      #expect(live.devices(of: user) == addressed, comment)
+      #expect(read.devices(of: user) == addressed, comment)
       let places = model.members.filter { $0.key.user == user }
       // Roles are not the user's.
       let set = places.mapValues { member in
@@ -305,7 +317,8 @@ extension SettingsOperation {
     case 0...1:
       return .bindToken(
         user: user, device: device, type: random.pick([nil, .desktop, .web]),
-        notifier: random.pick([nil, "n"]))
+        notifier: random.pick([nil, "n"]), platform: random.pick([nil, nil, .apns, .fcm]),
+        token: random.pick([nil, nil, "0a1b", "t"]), fid: random.pick([nil, nil, nil, "f"]))
     case 2: return .unbindToken(user: user, device: device)
     case 3: return .logOutDevice(user: user, device: device, keepsToken: random.chance(50))
     case 4 where random.chance(40): return .removeDevice(user: user, device: device)

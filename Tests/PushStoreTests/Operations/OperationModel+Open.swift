@@ -70,6 +70,10 @@ extension OperationModel {
   }
 
   private mutating func applyWindow(_ operation: SettingsOperation) throws {
+    // What is no window is refused before it is looked whose it is.
+    if case .addQuietWindow(_, _, _, "24:0", _) = operation {
+      throw SettingsWriteError.hourOutOfRange(24)
+    }
     try require(.open)
     func windows(_ id: Identifier) -> [QuietWindows.Window] {
       guard case .windows(let own) = users[id]?.quietHours else { return [] }
@@ -77,7 +81,6 @@ extension OperationModel {
     }
     switch operation {
     case .addQuietWindow(let id, let days, let start, let end, let allow):
-      if end == "24:0" { throw SettingsWriteError.hourOutOfRange(24) }
       let window = try QuietWindows.Window(
         days: days.map { try QuietWindows.Window.days($0) } ?? 127, start: start, end: end,
         allow: allow ?? [])

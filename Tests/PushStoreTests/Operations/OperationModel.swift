@@ -188,13 +188,20 @@ struct OperationModel {
   /// The hour that a time of the random operations begins with.
   private func hour(_ time: String) -> Int { Int(time.prefix { $0 != ":" }) ?? -1 }
 
+  private static func dropToken(_ device: inout Device) {
+    (device.hasToken, device.notifier, device.address) = (false, nil, DeviceAddress())
+  }
+
   private mutating func applyToDevice(_ operation: SettingsOperation, at now: Instant) throws {
     switch operation {
-    case .bindToken(let id, let device, let kind, let notifier):
+    case .bindToken(let id, let device, let kind, let notifier, let platform, let token, let fid):
+      let address = try DeviceAddress(platform: platform, token: token, fid: fid)
+      if address != DeviceAddress(), app.rules == .open { throw StoreError.otherRules(.open) }
       var own = users[id]?.devices ?? (device == "default" ? [Device(id: "default")] : [])
       if !own.contains(where: { $0.id == device }) { own.append(Device(id: device)) }
       for place in own.indices where own[place].id == device {
         (own[place].hasToken, own[place].notifier) = (true, notifier)
+        own[place].address = address
         if let kind { own[place].kind = kind }
       }
       let made = own
@@ -211,12 +218,10 @@ struct OperationModel {
     case .logOutDevice(let id, let device, let keepsToken):
       try devices(id, device) { devices, place in
         (devices[place].state, devices[place].backgroundSince) = (.loggedOut, nil)
-        if !keepsToken { (devices[place].hasToken, devices[place].notifier) = (false, nil) }
+        if !keepsToken { Self.dropToken(&devices[place]) }
       }
     case .unbindToken(let id, let device):
-      try devices(id, device) { devices, place in
-        (devices[place].hasToken, devices[place].notifier) = (false, nil)
-      }
+      try devices(id, device) { Self.dropToken(&$0[$1]) }
     case .removeDevice(let id, let device): try devices(id, device) { $0.remove(at: $1) }
     default: preconditionFailure("\(operation) is of no device")
     }

@@ -82,7 +82,8 @@ struct ChangesText {
         rules = app.rules
         bytes += SettingsEncoder.app(app)
       case .user(let id, let user):
-        bytes += SettingsEncoder.user(id, user, rules, content.user(id))
+        // A copy has all that its primary has.
+        bytes += SettingsEncoder.user(id, user, rules, content.user(id), withTokens: true)
       case .conversation(let id, let settings):
         kinds[id] = settings.kind
         bytes += SettingsEncoder.conversation(id, settings, rules, name: content.name(of: id))

@@ -8,4 +8,5 @@ extension AppSettings.DevicePolicy: ExpressibleByArgument {}
 extension ConversationKind: ExpressibleByArgument {}
 extension Device.Kind: ExpressibleByArgument {}
 extension Device.State: ExpressibleByArgument {}
+extension PushPlatform: ExpressibleByArgument {}
 extension SenderList: ExpressibleByArgument {}

@@ -171,7 +171,7 @@ struct OwnSetting: SettingResult, Encodable {
 struct DeviceResult: SettingResult, Encodable {
   let user, id, type, state: String
   let token: Bool
-  let notifier: String?
+  let notifier, platform: String?
   let backgroundSince, seenAt: Int64?
 
   init(_ user: Identifier, _ device: Device) {
@@ -181,6 +181,7 @@ struct DeviceResult: SettingResult, Encodable {
     state = device.state.rawValue
     token = device.hasToken
     notifier = device.notifier?.text
+    platform = device.address.platform?.rawValue
     backgroundSince = device.backgroundSince?.milliseconds
     seenAt = device.seenAt?.milliseconds
   }
@@ -193,6 +194,7 @@ struct DeviceResult: SettingResult, Encodable {
     if let seenAt { text += ", seen \(Instant(milliseconds: seenAt).rfc3339)" }
     text += token ? ", token" : ", no token"
     if let notifier { text += " of \(notifier)" }
+    if let platform { text += ", \(platform)" }
     return text
   }
 }

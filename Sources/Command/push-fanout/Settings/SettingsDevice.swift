@@ -78,16 +78,26 @@ struct ListDevices: ParsableCommand {
 struct BindToken: ParsableCommand {
   static let configuration = deviceConfiguration(
     "bind", "Bind a push token; an unknown device is added.",
-    "bind --device p1 --kind mobile --notifier apns-prod")
+    "bind --device p1 --kind mobile --notifier apns-prod --platform apns --token 0af1")
   @OptionGroup var target: DeviceOptions
   @Option(help: ArgumentHelp("mobile, desktop or web. (default: as it was)", valueName: "kind"))
   var kind: Device.Kind?
   @Option(help: ArgumentHelp("The token's push certificate.", valueName: "name"))
   var notifier: String?
+  @Option(help: ArgumentHelp("Who takes its pushes: apns or fcm.", valueName: "name"))
+  var platform: PushPlatform?
+  @Option(help: ArgumentHelp("The token itself, for requests.", valueName: "token"))
+  var token: String?
+  @Option(help: ArgumentHelp("The Firebase installation id, for requests.", valueName: "id"))
+  var fid: String?
 
   func run() throws {
     let notifier = notifier.map { Identifier($0) }
-    try target.apply { .bindToken(user: $0, device: $1, type: kind, notifier: notifier) }
+    try target.apply {
+      .bindToken(
+        user: $0, device: $1, type: kind, notifier: notifier, platform: platform, token: token,
+        fid: fid)
+    }
   }
 }
 

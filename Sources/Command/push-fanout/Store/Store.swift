@@ -172,7 +172,8 @@ struct StoreExport: ParsableCommand {
     abstract: "Write a store as a settings.ndjson.",
     discussion: """
       The same settings always give the same bytes, and importing them into a new store gives an \
-      equal one. The change feed is not exported: use backup to keep it.
+      equal one. The change feed is not exported: use backup to keep it. A device's token that is a \
+      string is written as true, unless --with-tokens is given.
 
       Examples:
 
@@ -188,6 +189,9 @@ struct StoreExport: ParsableCommand {
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
   var output: OutputPath?
 
+  @Flag(help: "Write devices' tokens and installation ids too.")
+  var withTokens = false
+
   func run() throws {
     let reader = try StoreReader(target.path)
     let file = try output?.open()
@@ -195,7 +199,7 @@ struct StoreExport: ParsableCommand {
     defer { output.abandon() }
     Interruption.beginOutput(output)
     let records = try ProgressBar.watch("exporting", target.path, passes: 0.6) {
-      let records = try reader.export(to: output)
+      let records = try reader.export(to: output, withTokens: withTokens)
       try output.finish()
       return records
     }

@@ -208,6 +208,7 @@ extension Device {
     if let seenAt { text += ", seen \(seenAt.rfc3339)" }
     text += hasToken ? ", token" : ", no token"
     if let notifier { text += " of \(notifier)" }
+    if let platform = address.platform { text += ", \(platform.rawValue)" }
     return text
   }
 }

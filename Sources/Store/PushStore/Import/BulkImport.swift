@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushContent
 internal import PushModel
 
 /// Many records at once into the tables, each with prepared statements and numbers that are known.
@@ -9,6 +10,8 @@ internal import PushModel
 struct BulkImport<Records: SettingsRecords> {
   private let queries: SettingsQueries
   private let settings: Records
+  /// Where the devices are whose addresses the settings do not have; nil where they have them.
+  private let content: ContentDirectory?
   /// Called now and then with the share of the records that is written.
   private let progress: (Double) -> Void
   /// For each user by its index, the number; empty where that is the index plus one, as in a new
@@ -23,10 +26,12 @@ struct BulkImport<Records: SettingsRecords> {
   private var more: [(channels: [Identifier: NotificationLevel], openFields: String?)] = []
 
   init(
-    _ queries: SettingsQueries, _ settings: Records, _ progress: @escaping (Double) -> Void
+    _ queries: SettingsQueries, _ settings: Records, _ content: ContentDirectory?,
+    _ progress: @escaping (Double) -> Void
   ) {
     self.queries = queries
     self.settings = settings
+    self.content = content
     self.progress = progress
   }
 
@@ -92,7 +97,9 @@ struct BulkImport<Records: SettingsRecords> {
           try deleteDevices.run()
         }
       }
-      for (position, one) in (user.devices ?? []).enumerated() {
+      guard let listed = user.devices else { continue }
+      let addressed = content?.devices(of: id) ?? []
+      for (position, one) in (addressed.isEmpty ? listed : addressed).enumerated() {
         try device.bind(number)
         try device.bind(Int64(position))
         try device.bind(one)

@@ -40,7 +40,7 @@ extension StoreWrite {
     try partial?.complete(&settings, from: queries)
     let isListed = listing && stored == settings.app.rules
     let before = isListed ? try RecordWords(of: settings, replacingApp, in: queries) : nil
-    try write(settings, replacingApp, progress)
+    try write(settings, nil, replacingApp, progress)
     try ImportValidator(queries: queries, settings: settings).check()
     if let content {
       try queries.write(
@@ -124,18 +124,20 @@ extension StoreWrite {
   mutating func fill(
     _ records: FanoutRecords, _ content: ContentDirectory, progress: @escaping (Double) -> Void
   ) throws {
-    try write(records, true, progress)
+    // A packed record has no addresses of devices.
+    try write(records, content, true, progress)
     try queries.write(
       content, for: records, isPartial: { _ in false }, isPartialMember: { _, _ in false })
     try record(.imported)
   }
 
   private func write(
-    _ records: some SettingsRecords, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
+    _ records: some SettingsRecords, _ content: ContentDirectory?, _ replacingApp: Bool,
+    _ progress: @escaping (Double) -> Void
   ) throws {
     try check(records)
     if replacingApp { try queries.write(records.app) }
-    var bulk = BulkImport(queries, records, progress)
+    var bulk = BulkImport(queries, records, content, progress)
     try bulk.run()
   }
 

@@ -51,6 +51,7 @@ extension StoreWrite.Step {
     case .display(let user, let display): directory.setUser(user, display)
     case .template(let name, let template): templates.set(name, template)
     case .record(.conversation(let id, let record)): directory.setConversation(id, record)
+    case .record(.user(let id, let record)): directory.setDevices(record.devices ?? [], of: id)
     case .memberRemoved(let user, let conversation):
       directory.setNickname(nil, of: user, in: conversation)
     case .userRemoved(let id): directory.removeUser(id)
@@ -60,6 +61,12 @@ extension StoreWrite.Step {
       if let content = imported.content {
         directory.replace(by: content, for: imported.settings)
       } else {
+        for number in 0..<UInt32(imported.settings.userCount)
+        where imported.settings.isDeclared(UserIndex(number)) {
+          directory.setDevices(
+            imported.settings.user(UserIndex(number)).devices ?? [],
+            of: imported.settings.id(of: UserIndex(number)))
+        }
         for id in imported.settings.conversationIDs where imported.settings.isDeclared(id) {
           if let record = imported.settings.conversation(id) {
             directory.setConversation(id, record)

@@ -15,18 +15,24 @@ extension StoreWrite {
   /// Binds a push token to a device; one that is not known is added at the end, offline until its
   /// state is set (E-68).
   ///
-  /// The token itself is the push service's. A bound token does not end a kick or a log-out: that
-  /// is what the next state does.
+  /// A bound token does not end a kick or a log-out: that is what the next state does.
   ///
   /// - Parameters:
   ///   - kind: what the device is; nil for what it was, a mobile one at first.
   ///   - notifier: the push certificate the token belongs to (E-50); nil for none, also when the
   ///     token before had one.
-  /// - Throws: ``StoreError/idLength(_:)``.
+  ///   - address: the token itself and its provider, for requests (S-3); by default the token is the
+  ///     push service's alone.
+  /// - Throws: ``StoreError/idLength(_:)``, or ``StoreError/otherRules(_:)`` for an address under open
+  ///   rules.
   public mutating func bindToken(
     ofDevice id: Identifier, kind: Device.Kind? = nil, notifier: Identifier? = nil,
-    of user: Identifier
+    address: DeviceAddress = DeviceAddress(), of user: Identifier
   ) throws {
+    let rules = try queries.rules()
+    guard address == DeviceAddress() || rules.fields.contains(.deviceAddress) else {
+      throw StoreError.otherRules(rules)
+    }
     try change(user) { settings in
       var devices = settings.devices ?? (id == Device.default.id ? [.default] : [])
       var index = devices.firstIndex { $0.id == id }
@@ -37,14 +43,15 @@ extension StoreWrite {
       if let index {
         devices[index].hasToken = true
         devices[index].notifier = notifier
+        devices[index].address = address
         if let kind { devices[index].kind = kind }
       }
       settings.devices = devices
     }
   }
 
-  /// Takes a device's token away, with the name of its certificate: nothing can be pushed to it
-  /// (E-68).
+  /// Takes a device's token away, with the name of its certificate and the whole address: nothing can
+  /// be pushed to it (E-68).
   public mutating func unbindToken(ofDevice id: Identifier, of user: Identifier) throws {
     try change(device: id, of: user) { $0.dropToken() }
   }
@@ -118,6 +125,7 @@ extension Device {
   fileprivate mutating func dropToken() {
     hasToken = false
     notifier = nil
+    address = DeviceAddress()
   }
 }
 

@@ -106,9 +106,10 @@ public enum SettingsOperation: Hashable, Sendable, Codable {
   case removeUser(user: Identifier)
   /// ``StoreWrite/removeConversation(_:)``.
   case removeConversation(conversation: Identifier)
-  /// ``StoreWrite/bindToken(ofDevice:kind:notifier:of:)``.
+  /// ``StoreWrite/bindToken(ofDevice:kind:notifier:address:of:)``.
   case bindToken(
-    user: Identifier, device: Identifier, type: Device.Kind? = nil, notifier: Identifier? = nil)
+    user: Identifier, device: Identifier, type: Device.Kind? = nil, notifier: Identifier? = nil,
+    platform: PushPlatform? = nil, token: String? = nil, fid: String? = nil)
   /// ``StoreWrite/unbindToken(ofDevice:of:)``.
   case unbindToken(user: Identifier, device: Identifier)
   /// ``StoreWrite/setState(_:ofDevice:of:)``.
@@ -265,8 +266,10 @@ extension SettingsOperation {
     case .removeMember(let user, let conversation): try write.removeMember(user, of: conversation)
     case .removeUser(let user): try write.removeUser(user)
     case .removeConversation(let conversation): try write.removeConversation(conversation)
-    case .bindToken(let user, let device, let kind, let notifier):
-      try write.bindToken(ofDevice: device, kind: kind, notifier: notifier, of: user)
+    case .bindToken(let user, let device, let kind, let notifier, let platform, let token, let fid):
+      try write.bindToken(
+        ofDevice: device, kind: kind, notifier: notifier,
+        address: DeviceAddress(platform: platform, token: token, fid: fid), of: user)
     case .unbindToken(let user, let device): try write.unbindToken(ofDevice: device, of: user)
     case .setDeviceState(let user, let device, let state):
       try write.setState(state, ofDevice: device, of: user)
@@ -342,6 +345,7 @@ extension AppSettings.DevicePolicy: Codable {}
 extension ConversationKind: Codable {}
 extension Device.Kind: Codable {}
 extension Device.State: Codable {}
+extension PushPlatform: Codable {}
 extension DisplayStyle: Codable {}
 
 extension LanguageTag: Codable {

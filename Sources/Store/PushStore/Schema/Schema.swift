@@ -17,7 +17,7 @@ enum Schema {
 
   /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
   /// what a value means gives it the next one: a store of another format is refused.
-  static let format: Int32 = 3
+  static let format: Int32 = 4
 
   /// Makes the tables of a new store, and says which format they are of, in the transaction that is
   /// open.
@@ -82,6 +82,9 @@ enum Schema {
       notifier BLOB,
       background_since INTEGER,
       seen_at INTEGER,
+      platform TEXT,
+      token TEXT,
+      fid TEXT,
       PRIMARY KEY (user, position)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE conversations (

@@ -121,6 +121,7 @@ extension SettingsQueries {
       display.remarks = remarks[try get(row, 0, "users.number")] ?? [:]
       directory.setUser(try id(row, 1, "users.id"), display)
     }
+    try forEachAddressed { directory.setDevices($1, of: $0) }
     let nicknames = try Row.fetchCursor(
       db,
       sql: """

@@ -118,11 +118,11 @@ struct SettingsQueries {
     INSERT INTO users (number, id, is_declared, \(settings)) VALUES (?, ?, 1, \(settingsValues))
     """
   /// Takes the user's number, the position and the device.
-  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
   private static let userColumns = "number, id, is_declared, \(settings)"
   private static let deviceColumns = """
-    user, id, kind, state, has_token, notifier, background_since, seen_at
+    user, id, kind, state, has_token, notifier, background_since, seen_at, platform, token, fid
     """
 
   /// Calls `body` with every user in the order of numbers; nil for one who has set nothing.
@@ -216,7 +216,40 @@ struct SettingsQueries {
       hasToken: try flag(row, 4, "devices.has_token"),
       notifier: try findID(row, 5, "devices.notifier"),
       backgroundSince: row.isNull(6) ? nil : try instant(row, 6, "devices.background_since"),
-      seenAt: row.isNull(7) ? nil : try instant(row, 7, "devices.seen_at"))
+      seenAt: row.isNull(7) ? nil : try instant(row, 7, "devices.seen_at"),
+      address: try address(row))
+  }
+
+  private func address(_ row: StatementColumns) throws -> DeviceAddress {
+    if (8...10).allSatisfy({ row.isNull($0) }) { return DeviceAddress() }
+    let platform = try findText(row, 8, "devices.platform").map {
+      try known(PushPlatform(rawValue: $0), "devices.platform")
+    }
+    let (token, fid) = (try findText(row, 9, "devices.token"), try findText(row, 10, "devices.fid"))
+    return try known(
+      try? DeviceAddress(platform: platform, token: token, fid: fid), "devices.token or devices.fid"
+    )
+  }
+
+  /// Calls `body` with the devices of each user of whom one says something that only requests need.
+  func forEachAddressed(_ body: (Identifier, [Device]) throws -> Void) throws {
+    var rows = try RepeatedStatement(
+      db,
+      """
+      SELECT \(Self.deviceColumns), (SELECT id FROM users WHERE number = devices.user) FROM devices
+        WHERE user IN (SELECT user FROM devices WHERE platform IS NOT NULL OR token IS NOT NULL
+          OR fid IS NOT NULL OR notifier IS NOT NULL) ORDER BY user, position
+      """)
+    var (last, devices): (Identifier?, [Device]) = (nil, [])
+    while let row = try rows.next() {
+      let user = try id(row, 11, "devices.user")
+      if user != last {
+        if let last { try body(last, devices) }
+        (last, devices) = (user, [])
+      }
+      devices.append(try device(row))
+    }
+    if let last { try body(last, devices) }
   }
 
   // MARK: What is read back is checked
@@ -347,6 +380,9 @@ extension RepeatedStatement {
     try bind(device.notifier)
     try bind(device.backgroundSince?.milliseconds)
     try bind(device.seenAt?.milliseconds)
+    try bind(text: device.address.platform?.rawValue)
+    try bind(text: device.address.token)
+    try bind(text: device.address.fid)
   }
 }
 

@@ -10,7 +10,7 @@ internal import QuietTime
 ///
 /// A snapshot has what decides: the app's settings, users with their devices, conversations and
 /// members, as of one change. How pushes look (``StoreWrite`` calls it display), names of
-/// conversations and nicknames, and the change feed are not in it.
+/// conversations and nicknames, tokens of devices, and the change feed are not in it.
 public struct StoreRebuild: Sendable {
   /// The path of the store that is lost.
   public let path: String
