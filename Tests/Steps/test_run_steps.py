@@ -53,6 +53,14 @@ class RunStepsTests(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("==> bad wrote:\nwhy\nalso why\n", done.stdout)
 
+    def test_what_modules_took_is_summed(self):
+        line = "echo '{} 0m{}s 0m0.500s' >> $COMPILE_TIMES"
+        steps = [line.format(*what) for what in [("Engine", "2.25"), ("Small", "1.0"), ("", "0.5")]]
+        done = run(f"a one 9 {'; '.join(steps)}\na two 9 {line.format('Engine', '61.25').replace('0m61', '1m1')}\n")
+        self.assertEqual(
+            done.stdout.splitlines()[-1], "compiling took 67 s of processor time: Engine 64, 2 others 2")
+        self.assertNotIn("compiling", run("a one 9 true\n").stdout)
+
     def test_a_step_that_a_signal_ends_fails(self):
         done = run("a killed 9 kill -KILL $$\n")
         self.assertEqual(done.returncode, 137)
