@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: every public declaration says what it is.
@@ -22,6 +23,23 @@ import Testing
     "var description:", "func ==", "func <", "func hash(into", "func makeIterator()",
     "mutating func next()", "func encode(to", "init(from decoder", "var errorDescription:",
   ]
+
+  /// Rules that code cites can be read.
+  @Test func citedRulesStandInAPage() throws {
+    func numbers(_ files: [URL]) throws -> Set<String> {
+      try files.reduce(into: []) { found, file in
+        let text = try String(contentsOf: file, encoding: .utf8)
+        found.formUnion(text.matches(of: #/\b[EROIS]-[0-9]+\b/#).map { String($0.output) })
+      }
+    }
+    let pages = try FileManager.default.subpathsOfDirectory(
+      atPath: Repository.root.appending(path: "docs").path)
+    let stated = try numbers(
+      pages.filter { $0.hasSuffix(".md") }.map { Repository.root.appending(path: "docs/\($0)") })
+    let cited = try numbers(ArchitectureTests.files(under: "Sources"))
+    #expect(cited.subtracting(stated).sorted() == [])
+    #expect(cited.count > 100)
+  }
 
   @Test(arguments: documented)
   func everyPublicDeclarationIsDocumented(module: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: what differs between rule sets stands in their own files.
@@ -42,6 +43,37 @@ import Testing
         RuleSets: \(lines)
         """)
     }
+  }
+
+  /// A rule set that is asked for alone makes a new one silently one of the others.
+  @Test func theirFilesNameEachRuleSet() throws {
+    let names = RuleSet.allCases.map(\.rawValue).joined(separator: "|")
+    let alone = #"((==|!=) *(RuleSet)?|(if|guard|,) case )\.(\#(names))\b"#
+    for file in try ArchitectureTests.files(under: "Sources")
+    where file.pathComponents.contains("RuleSets") {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let found = text.split(separator: "\n").filter {
+        $0.range(of: alone, options: .regularExpression) != nil
+      }
+      #expect(found == [], "\(file.lastPathComponent): switch over all rule sets")
+    }
+  }
+
+  /// Snapshots and the C library number rule sets by their order; other languages list them.
+  @Test(arguments: [
+    ("Bindings/C/Sources/CPushFanoutABI/include/push_fanout.h", "#define PF_RULES_"),
+    ("Bindings/Python/src/push_fanout/state.py", "_RULES = "),
+    ("scripts/same-answers", "RULES = "), ("Tests/Oracle/differential.py", "RULES = "),
+    ("Tests/Oracle/fuzz_world.py", "RULES = "),
+  ])
+  func othersListThemInTheirOrder(path: String, start: String) throws {
+    let all = RuleSet.allCases.map(\.rawValue)
+    #expect(all.prefix(3) == ["easemob", "rongcloud", "open"])
+    let text = try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+    let found = text.split(separator: "\n").filter { $0.hasPrefix(start) }.flatMap {
+      $0.dropFirst(start.count).lowercased().matches(of: #/[a-z]+/#).map { String($0.output) }
+    }
+    #expect(found == all)
   }
 
   @Test(arguments: [

@@ -95,7 +95,7 @@ struct ServiceInBytes: Evaluator {
       "at": message.at.milliseconds, "body": message.body.rawValue,
     ]
     object["sender"] = message.sender?.text
-    object["mentions"] = message.mentions?.map(\.text)
+    object["mentions"] = message.mentions?.map(\.text).filter { !$0.isEmpty }
     object["mentionsAll"] = message.mentionsAll
     object["silent"] = message.silent
     object["sentAt"] = message.sentAt?.milliseconds

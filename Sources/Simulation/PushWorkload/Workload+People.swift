@@ -212,20 +212,21 @@ extension Workload {
     guard drawn.isSilent || drawn.window != nil else { return nil }
     let start = drawn.window?.startMinute ?? Self.silentStartMinute
     let hour = start / 60
-    if options.rules.fields.contains(.quietWindows) {
-      return (try? QuietWindows(Self.windows(drawn))).map { .windows($0) }
-    }
-    if options.rules.fields.contains(.quietInterval) {
+    switch options.rules.quietForm {
+    case nil: return nil
+    case .windows: return (try? QuietWindows(Self.windows(drawn))).map { .windows($0) }
+    case .interval:
       let end = (start + (drawn.window?.lengthMinutes ?? 0)) % 1440
       let interval = try? QuietInterval(
         startHour: hour, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
       return interval.map { .interval($0) }
+    case .span:
+      let span = try? QuietSpan(
+        hour: hour, minute: start % 60, second: 0,
+        spanMinutes: drawn.window?.lengthMinutes ?? QuietSpan.spanMinutesRange.upperBound,
+        level: drawn.quietLetsMentions && !drawn.isSilent ? .mention : .blocked)
+      return span.map { .span($0) }
     }
-    let span = try? QuietSpan(
-      hour: hour, minute: start % 60, second: 0,
-      spanMinutes: drawn.window?.lengthMinutes ?? QuietSpan.spanMinutesRange.upperBound,
-      level: drawn.quietLetsMentions && !drawn.isSilent ? .mention : .blocked)
-    return span.map { .span($0) }
   }
 
   /// Weekends end three hours later.

@@ -1,4 +1,5 @@
 import Foundation
+import PushModel
 import Testing
 
 /// Goal: `test` says of each expectation whether it holds, and `init` makes a chat of which all hold.
@@ -258,7 +259,7 @@ import Testing
 
   // MARK: init
 
-  @Test(arguments: ["easemob", "rongcloud", "open"])
+  @Test(arguments: RuleSet.allCases.map(\.rawValue))
   func whatIsMadeHolds(rules: String) throws {
     try withWorkplace { place in
       let made = try place.run("init", "--rules", rules, "chat")

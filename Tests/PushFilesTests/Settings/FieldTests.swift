@@ -25,10 +25,10 @@ import Testing
       case .level(let path): record[keyPath: path] = .blocked
       case .kindLevels(let path): record[keyPath: path][.group] = .mentionAll
       case .channelLevels(let path): record[keyPath: path] = ["c": .all]
-      case .quietHours(let path):
-        record[keyPath: path] = try? QuietHours(daily: (22, 0), to: (7, 30), rules: rules)
-      case .quietWindows(let path):
-        record[keyPath: path] = try? QuietHours(daily: (22, 0), to: (7, 30), rules: rules)
+      case .quietHours(let path), .quietWindows(let path):
+        record[keyPath: path] = rules.quietForm.flatMap {
+          try? QuietHours(daily: (22, 0), to: (7, 30), form: $0)
+        }
       case .zone(let path): record[keyPath: path] = "Asia/Tokyo"
       case .ownZone(let path): record[keyPath: path] = "Asia/Tokyo"
       case .instant(let path): record[keyPath: path] = Instant(milliseconds: 1_711_843_200_001)

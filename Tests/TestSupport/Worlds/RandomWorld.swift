@@ -170,7 +170,8 @@ package struct RandomWorld {
         id: Identifier("d\(number)"), kind: random.pick(Device.Kind.allCases),
         state: random.pick(Device.State.allCases + [.offline, .offline]),
         hasToken: random.chance(80), notifier: random.chance(50) ? "apns" : nil,
-        backgroundSince: rules != .open && random.chance(70) ? instant(within: 1) : nil,
+        backgroundSince: rules.fields.contains(.backgroundSince) && random.chance(70)
+          ? instant(within: 1) : nil,
         seenAt: rules == .open && random.chance(70) ? instant(within: 30) : nil)
     }
   }
@@ -193,7 +194,7 @@ package struct RandomWorld {
       for user in users where random.chance(style.density) {
         if kind == .thread, !possible.contains(user) { continue }
         var member = MemberSettings(level: level())
-        if rules != .rongcloud, random.chance(20) { member.mutedUntil = instant() }
+        if rules.fields.contains(.memberMute), random.chance(20) { member.mutedUntil = instant() }
         if rules == .open { addOpenSettings(to: &member, kind) }
         if kind != .thread, random.chance(10) { member.since = instant() }
         if kind == .ultraGroup, random.chance(50) { member.channels = ["a": level()] }

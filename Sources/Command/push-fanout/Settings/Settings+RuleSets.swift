@@ -15,7 +15,7 @@ extension SettingsStore {
     case (.open, .conversation(let id)):
       let own = try openSettings(of: user, in: id)
       try options.show([OpenSetting(user, in: id, own, follows: try follows(user, id))])
-    default:
+    case (.easemob, _), (.rongcloud, _), (.open, .kind), (.open, .channel):
       var setting = try setting(of: user, scope)
       setting.ignored = ignored
       try options.show([setting])
@@ -190,7 +190,9 @@ extension SettingScope {
     case (.easemob, .user): .setSilentModeForAll(user: user, start: "", end: "")
     case (.open, .conversation(let id)): .setLevel(user: user, conversation: id)
     case (.open, .user): .clearQuietWindows(user: user)
-    default: setting(.removed, of: user) ?? .removeNotificationQuietHours(user: user)
+    case (.rongcloud, _), (.easemob, .kind), (.easemob, .channel), (.open, .kind),
+      (.open, .channel):
+      setting(.removed, of: user) ?? .removeNotificationQuietHours(user: user)
     }
   }
 }
@@ -244,20 +246,23 @@ extension SettingsDefaults {
   }
 
   func show(_ store: borrowing SettingsStore) throws {
-    if try store.reader.app().rules == .open {
+    switch try store.reader.app().rules {
+    case .open:
       if channel != nil { throw StoreError.otherRules(.open) }
       let level = try store.openDefaultLevel(of: conversationID)
-      return try options.show([OpenDefault(conversation: conversation, level: level)])
+      try options.show([OpenDefault(conversation: conversation, level: level)])
+    // Easemob's store refuses it.
+    case .easemob, .rongcloud:
+      let level =
+        switch (conversationID, channelID) {
+        case (let group?, let channel?):
+          try store.defaultLevel(ofUltraGroup: group, channel: channel)
+        case (let group?, nil): try store.defaultLevel(ofUltraGroup: group)
+        case (nil, _): try store.appKeyLevel()
+        }
+      try options.show([
+        DefaultResult(conversation: conversation, channel: channel, level: level.name)
+      ])
     }
-    let level =
-      switch (conversationID, channelID) {
-      case (let group?, let channel?):
-        try store.defaultLevel(ofUltraGroup: group, channel: channel)
-      case (let group?, nil): try store.defaultLevel(ofUltraGroup: group)
-      case (nil, _): try store.appKeyLevel()
-      }
-    try options.show([
-      DefaultResult(conversation: conversation, channel: channel, level: level.name)
-    ])
   }
 }

@@ -47,6 +47,15 @@ extension RuleSet {
     }
   }
 
+  /// Whether states are numbered as they occur, so that engines of equal settings would use up each
+  /// other's numbers.
+  var numbersAsTheyOccur: Bool {
+    switch self {
+    case .easemob, .rongcloud: false
+    case .open: true
+    }
+  }
+
   /// The slot, of eight, of a kind's rules.
   @inline(__always)
   func stateRulesSlot(for kind: ConversationKind) -> Int {
@@ -80,16 +89,17 @@ struct QuietPhases {
   init() {}
 
   init(_ rules: RuleTables) {
-    for level in NotificationLevel.ofVendors {
-      let phase =
-        switch rules.app.rules {
-        case .easemob: UserClass.windowPhase
-        case .rongcloud: rules.app.rongcloud.quiet(level).rawValue
-        case .open: 0 as UInt8
-        }
-      bytes |= UInt64(phase) << (UInt64(level.vendorCode) * 8)
+    switch rules.app.rules {
+    case .easemob: set { _ in UserClass.windowPhase }
+    case .rongcloud: set { rules.app.rongcloud.quiet($0).rawValue }
+    case .open: self.rules = rules[.group]
     }
-    if rules.app.rules == .open { self.rules = rules[.group] }
+  }
+
+  private mutating func set(_ phase: (NotificationLevel) -> UInt8) {
+    for level in NotificationLevel.ofVendors {
+      bytes |= UInt64(phase(level)) << (UInt64(level.vendorCode) * 8)
+    }
   }
 
   /// 0 outside of quiet hours.

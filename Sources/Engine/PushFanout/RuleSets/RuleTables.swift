@@ -18,8 +18,7 @@ final class RuleTables: Sendable {
 
   /// Shared by equal app settings, as computing rules takes milliseconds.
   static func shared(_ app: AppSettings) -> RuleTables {
-    // Engines would use up each other's numbers.
-    if app.rules == .open { return RuleTables(app) }
+    if app.rules.numbersAsTheyOccur { return RuleTables(app) }
     return recent.withLock { recent in
       let known = recent.firstIndex { $0.app == app }
       let tables = known.map { recent.remove(at: $0) } ?? RuleTables(app)

@@ -11,6 +11,25 @@ public enum QuietHours: Hashable, Sendable {
   case windows(QuietWindows)
 }
 
+/// The form in which a rule set has quiet hours.
+@usableFromInline package enum QuietForm: CaseIterable {
+  case interval, span, windows
+
+  /// That a rule set with it has.
+  @inlinable package var field: VendorFields {
+    switch self {
+    case .interval: .quietInterval
+    case .span: .quietSpan
+    case .windows: .quietWindows
+    }
+  }
+}
+
+extension RuleSet {
+  /// The form of users' quiet hours; nil where they have none.
+  package var quietForm: QuietForm? { QuietForm.allCases.first { fields.contains($0.field) } }
+}
+
 extension QuietHours {
   /// Whether a rule set has such a setting; another one passes over it.
   public func exists(under rules: RuleSet) -> Bool {
@@ -29,28 +48,27 @@ extension QuietHours {
     return .span(span.with(timeZone: timeZone))
   }
 
-  /// A window from one minute of every day to another, that lets nothing through, in the form of a
-  /// rule set.
+  /// A window from one minute of every day to another, that lets nothing through.
   ///
-  /// - Throws: ``SettingsWriteError``; under RongCloud also for two equal minutes.
+  /// - Throws: ``SettingsWriteError``; of a span also for two equal minutes.
   package init(
-    daily start: (hour: Int, minute: Int), to end: (hour: Int, minute: Int), rules: RuleSet
+    daily start: (hour: Int, minute: Int), to end: (hour: Int, minute: Int), form: QuietForm
   ) throws(SettingsWriteError) {
-    // Every rule set refuses what is no time of day.
+    // Every form refuses what is no time of day.
     let interval = try QuietInterval(
       startHour: start.hour, startMinute: start.minute, endHour: end.hour, endMinute: end.minute)
-    if rules.fields.contains(.quietInterval) {
-      self = .interval(interval)
-    } else if rules.fields.contains(.quietWindows) {
-      let window = try QuietWindows.Window(
-        start: "\(start.hour):\(start.minute)", end: "\(end.hour):\(end.minute)")
-      self = .windows(try QuietWindows([window]))
-    } else {
+    switch form {
+    case .interval: self = .interval(interval)
+    case .span:
       let minutes = (end.hour - start.hour) * 60 + end.minute - start.minute
       self = .span(
         try QuietSpan(
           hour: start.hour, minute: start.minute, second: 0, spanMinutes: (minutes + 1440) % 1440,
           level: .blocked))
+    case .windows:
+      let window = try QuietWindows.Window(
+        start: "\(start.hour):\(start.minute)", end: "\(end.hour):\(end.minute)")
+      self = .windows(try QuietWindows([window]))
     }
   }
 }

@@ -113,9 +113,9 @@ extension QuietHours {
   /// The form in which they are set.
   @inlinable package var field: VendorFields {
     switch self {
-    case .interval: .quietInterval
-    case .span: .quietSpan
-    case .windows: .quietWindows
+    case .interval: QuietForm.interval.field
+    case .span: QuietForm.span.field
+    case .windows: QuietForm.windows.field
     }
   }
 }

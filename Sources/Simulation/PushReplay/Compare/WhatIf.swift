@@ -251,12 +251,13 @@ private enum UserField {
       self = .level(try whatIf.level(value, rules))
     } else if let kind, rules.fields.contains(.kindLevels), kind.exists(under: rules) {
       self = .typeLevel(kind, try whatIf.level(value, rules))
-    } else if field == "quietHours" {
-      self = .quietHours(try Self.quietHours(value, rules, whatIf))
+    } else if field == "quietHours", let form = rules.quietForm {
+      self = .quietHours(try Self.quietHours(value, form, rules, whatIf))
     } else {
       var known = rules.fields.contains(.userLevel) ? ["level"] : []
       if rules.fields.contains(.kindLevels) { known.append("levels.TYPE") }
-      let names = (known + ["quietHours"]).joined(separator: ", ")
+      if rules.quietForm != nil { known.append("quietHours") }
+      let names = known.joined(separator: ", ")
       throw whatIf.problem(
         "users under \(rules.rawValue) have the fields \(names)", isOfField: true)
     }
@@ -264,9 +265,9 @@ private enum UserField {
 
   /// `23:00-07:00`, or `none`: no window, under open rules also not the app's (O-11).
   private static func quietHours(
-    _ value: String, _ rules: RuleSet, _ whatIf: WhatIf
+    _ value: String, _ form: QuietForm, _ rules: RuleSet, _ whatIf: WhatIf
   ) throws -> QuietHours? {
-    if value == "none" { return rules.fields.contains(.quietWindows) ? .windows(.none) : nil }
+    if value == "none" { return form == .windows ? .windows(.none) : nil }
     let times = value.split(separator: "-", omittingEmptySubsequences: false).map { time in
       time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
     }
@@ -275,7 +276,7 @@ private enum UserField {
     }
     let (start, end) = ((times[0][0], times[0][1]), (times[1][0], times[1][1]))
     do throws(SettingsWriteError) {
-      return try QuietHours(daily: start, to: end, rules: rules)
+      return try QuietHours(daily: start, to: end, form: form)
     } catch .spanOutOfRange {
       throw whatIf.problem("start and end of quiet hours must differ under \(rules.rawValue)")
     } catch {

@@ -93,22 +93,22 @@ struct SettingsRows: Sendable {
         text: ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
     }
     if workload.options.hasOpenFacts { bytes.append(workload.openUser(user, zone: drawn.zone)) }
-    if rules.fields.contains(.quietWindows) {
-      appendWindows(Workload.windows(drawn), to: &bytes)
-    } else if let window = window(drawn) {
-      bytes.append(",\"quietHours\":{\"start\":\"")
-      bytes.append(clock: window.start)
-      if hasIntervals {
-        bytes.append("\",\"end\":\"")
-        bytes.append(clock: window.end)
-        bytes.append("\"}")
-      } else {
-        bytes.append(":00\",\"spanMinutes\":")
-        bytes.append(number: window.span)
-        bytes.append(",\"level\":\"")
-        bytes.append(text: window.level.name)
-        bytes.append("\"}")
-      }
+    let window = window(drawn)
+    switch (rules.quietForm, window) {
+    case (.windows, _): appendWindows(Workload.windows(drawn), to: &bytes)
+    case (.interval, let window?):
+      appendStart(window.start, to: &bytes)
+      bytes.append("\",\"end\":\"")
+      bytes.append(clock: window.end)
+      bytes.append("\"}")
+    case (.span, let window?):
+      appendStart(window.start, to: &bytes)
+      bytes.append(":00\",\"spanMinutes\":")
+      bytes.append(number: window.span)
+      bytes.append(",\"level\":\"")
+      bytes.append(text: window.level.name)
+      bytes.append("\"}")
+    case (.interval, nil), (.span, nil), (nil, _): break
     }
     bytes.append(",\"timeZone\":\"")
     bytes.append(text: ZonePopulation.zones[drawn.zone].name)
@@ -121,6 +121,11 @@ struct SettingsRows: Sendable {
         text: (drawn.isAndroid ? Workload.androidNotifier : Workload.iosNotifier).text)
       bytes.append("\"}]")
     }
+  }
+
+  private func appendStart(_ minute: Int, to bytes: inout [UInt8]) {
+    bytes.append(",\"quietHours\":{\"start\":\"")
+    bytes.append(clock: minute)
   }
 
   private func appendWindows(_ windows: [QuietWindows.Window], to bytes: inout [UInt8]) {

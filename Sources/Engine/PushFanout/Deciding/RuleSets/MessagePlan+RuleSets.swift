@@ -20,8 +20,12 @@ extension MessagePlan {
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables
   ) -> OpenMessage? {
-    guard uniform == nil, case .open = target.rules.ruleSet else { return nil }
-    return OpenMessage(message, messageClass, inThread: target.thread, tables)
+    switch target.rules.ruleSet {
+    case .easemob, .rongcloud: return nil
+    case .open:
+      return uniform == nil
+        ? OpenMessage(message, messageClass, inThread: target.thread, tables) : nil
+    }
   }
 }
 
@@ -32,11 +36,20 @@ extension Decider {
     _ message: borrowing Message, _ plan: borrowing MessagePlan,
     _ target: borrowing ConversationTarget, from sender: UInt32, _ result: inout FanoutResult
   ) {
-    if plan.uniform == nil, case .open = target.rules.ruleSet {
-      return findNamedOpen(message, plan, target, from: sender, &result)
+    if plan.uniform != nil { return result.sender = rank(of: sender, target) }
+    switch target.rules.ruleSet {
+    case .easemob, .rongcloud: findMentioned(plan, target, from: sender, &result)
+    case .open: findNamedOpen(message, plan, target, from: sender, &result)
     }
+  }
+
+  @inline(__always)
+  private func findMentioned(
+    _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget, from sender: UInt32,
+    _ result: inout FanoutResult
+  ) {
     result.sender = rank(of: sender, target)
-    guard plan.uniform == nil, plan.namedClass != plan.messageClass, let mentions = plan.mentions,
+    guard plan.namedClass != plan.messageClass, let mentions = plan.mentions,
       !mentions.ids.isEmpty
     else { return }
     let storage = result.storage
@@ -53,12 +66,15 @@ extension Decider {
     named count: Int, _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget,
     _ result: inout FanoutResult
   ) {
-    if plan.uniform == nil, case .open(let states) = target.rules.ruleSet {
-      return unsafe states._withUnsafeGuaranteedRef {
+    if plan.uniform != nil { return }
+    switch target.rules.ruleSet {
+    case .easemob, .rongcloud:
+      if count > 0 { correctNamed(count, target.rules, plan.namedClass, &result) }
+    case .open(let states):
+      unsafe states._withUnsafeGuaranteedRef {
         correct(count, plan.messageClass, $0, target, &result)
       }
     }
-    if count > 0 { correctNamed(count, target.rules, plan.namedClass, &result) }
   }
 
   private func correctNamed(
