@@ -21,11 +21,11 @@ check-all: ## everything at full length, as before a release: some three hours
 	@scripts/run-steps .ci/all
 
 unit: debug ## the Swift tests alone; FILTER=LawTests for some
-	@scripts/install-packages python3-numpy
+	@scripts/install-packages jq python3-numpy
 	@$(FOR_TESTS) scripts/run-tests $(TEST_RUN) --filter '$(or $(FILTER),.)' --skip PushServerTests
 
 test-fast: debug ## the same without those that are tagged as slow
-	@scripts/install-packages python3-numpy
+	@scripts/install-packages jq python3-numpy
 	@$(FOR_TESTS) PUSH_FAST=1 scripts/run-tests $(TEST_RUN) --skip PushServerTests
 
 test-tools: ## the tests of the programs that check, measure and report
@@ -41,10 +41,12 @@ lint: ## formatting, without changing anything
 format: ## formats the sources
 	$(SWIFT) format -i $(FORMATTED)
 
-oracle: debug ## an evaluator in another language: WORLDS=100 DEFECTS=1100 FIRST=0 for more
-	@scripts/install-packages python3
+oracle: debug ## an evaluator in another language: WORLDS=100 DEFECTS=1100 CASES=2000 FIRST=0 for more
+	@scripts/install-packages python3 python3-jsonschema
 	python3 Tests/Oracle/differential.py $(TESTS)/debug/push-fanout --worlds $(or $(WORLDS),12) \
 	  --defects $(or $(DEFECTS),60) --first $(or $(FIRST),0)
+	python3 Tests/Oracle/request_lines.py $(TESTS)/debug/push-fanout --cases $(or $(CASES),400) \
+	  --first $(or $(FIRST),0)
 
 crash-test: debug ## a writing process is killed KILLS=200 times, and nothing may be lost
 	$(FOR_TESTS) PUSH_KILLS=$(or $(KILLS),200) $(TEST_RUN) --filter PushStoreTests.CrashTests

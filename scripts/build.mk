@@ -4,7 +4,7 @@ ROOT := $(patsubst %/,%,$(dir $(abspath $(dir $(lastword $(MAKEFILE_LIST))))))
 SWIFT ?= swift
 NEEDS := $(ROOT)/scripts/install-packages
 # What the program is built with, and the time zones that it reads.
-LIBRARIES = libsimdjson-dev zlib1g-dev libsqlite3-dev libarchive-dev tzdata $(if $(HAS_SERVER),libssl-dev)
+LIBRARIES = libsimdjson-dev zlib1g-dev libsqlite3-dev libarchive-dev nettle-dev tzdata $(if $(HAS_SERVER),libssl-dev)
 # What Package.swift adds: what needs nothing fetched, what a target asks for, and the server where it was
 # fetched before into the folder $1, so that it stays there.
 DEVELOP ?= benchmarks bindings examples

@@ -230,10 +230,10 @@ case(B, 'user', 'device id a number', dev(id=1))
 case(B, 'user', 'device id repeated', lambda o, r: dict(o, devices=o['devices'] + [{'id': o['devices'][0]['id'], 'state': 'kicked'}]))
 case(B, 'user', 'device unknown field', dev(name='x'))
 case(B, 'user', 'device repeated key', raw(lambda s, r: s.replace('"devices": [{', '"devices": [{"id": "zz", ', 1)))
-for f, vs in (('type', ['phone', 'Mobile', '', 1, 'tablet']), ('state', ['online', 'Offline', '', 'logged_out', 0, 'loggedout']), ('token', [1, 'true', 'abc', 0]), ('notifier', [5, True, ['apns']])):
+for f, vs in (('type', ['phone', 'Mobile', '', 1, 'tablet']), ('state', ['online', 'Offline', '', 'logged_out', 0, 'loggedout']), ('token', [1, '', 'a b', '\u00e9', 'x' * 4097, 0]), ('platform', ['hms', '', 1]), ('fid', ['', 'a b', True]), ('notifier', [5, True, ['apns']])):
     for v in vs:
         case(B, 'user', 'device %s %r' % (f, v), dev(**{f: v}))
-for f, vs in (('type', ['mobile', 'desktop', 'web', None]), ('state', ['foreground', 'background', 'offline', 'loggedOut', 'kicked', None]), ('token', [True, False, None]), ('notifier', ['x', None]), ('backgroundSince', [None])):
+for f, vs in (('type', ['mobile', 'desktop', 'web', None]), ('state', ['foreground', 'background', 'offline', 'loggedOut', 'kicked', None]), ('token', [True, False, None, 'x', 'true', '~' * 4096]), ('platform', ['apns', 'fcm', None]), ('fid', ['f', None]), ('notifier', ['x', None]), ('backgroundSince', [None])):
     for v in vs:
         case(B, 'user', 'ok: device %s %r' % (f, v), dev(**{f: v}), ok=True)
 case(B, 'user', 'ok: devices []', put(devices=[]), ok=True)
@@ -294,7 +294,7 @@ for f, v in (('channel', ''), ('isMentioned', False), ('pushContent', ''), ('per
 case(B, 'msg', 'unknown field kind', put(kind='message'))
 case(B, 'msg', 'unknown field content', put(content='hello'))
 case(B, 'msg', 'ok: text', put(text='hello'), ok=True)
-for f in ('mentionedContent', 'pushTitle', 'objectName', 'pushData'):
+for f in ('mentionedContent', 'pushTitle', 'objectName', 'pushData', 'disablePushTitle', 'iOSConfig', 'androidConfig', 'templateId', 'forceShowDetailContent'):
     case(E, 'msg', 'rongcloud field %s' % f, put(**{f: 'x'}))
     case(R, 'msg', 'ok: %s' % f, put(**{f: 'x'}), ok=True)
 case(R, 'msg', 'easemob field translations', put(translations={'fr': 'x'}))

@@ -155,10 +155,23 @@ STATES = enum('foreground', 'background', 'offline', 'loggedOut', 'kicked')
 DEFAULT_DEVICES = [{'id': 'default', 'type': 'mobile', 'state': 'offline', 'token': True}]
 
 
+def visible(v, f):
+    need(isinstance(v, str) and re.fullmatch('[!-~]{1,4096}', v), f + ': not visible ASCII')
+    return v
+
+
+def address(v, f):
+    """S-3: a token is a flag or the token itself."""
+    return True if isinstance(v, str) and visible(v, f) else boolean(v, f)
+
+
 def device(v, f, since):
     obj(v, f)
-    r = fields(v, {'id': ident, 'type': enum('mobile', 'desktop', 'web'), 'state': STATES,
-                   'token': boolean, 'notifier': string, since: instant}, ('id',), f + '.')
+    spec = {'id': ident, 'type': enum('mobile', 'desktop', 'web'), 'state': STATES,
+            'token': boolean, 'notifier': string, since: instant}
+    if since == 'backgroundSince':
+        spec.update(token=address, platform=enum('apns', 'fcm'), fid=visible)
+    r = fields(v, spec, ('id',), f + '.')
     r.setdefault('type', 'mobile')
     r.setdefault('state', 'offline')
     r.setdefault('token', True)

@@ -181,6 +181,11 @@ def filt(v, f):
 FKEYS = ('accept_device_id', 'ignore_device_id', 'accept_notifier_name', 'ignore_notifier_name')
 
 
+# RongCloud's, of which decisions know the names.
+CONTENT = ('mentionedContent', 'pushTitle', 'objectName', 'pushData', 'disablePushTitle',
+           'forceShowDetailContent', 'iOSConfig', 'androidConfig', 'templateId')
+
+
 def check_message(o, rules):
     need(isinstance(o, dict), 'not a JSON object')
     spec = {'id': ident, 'conversation': ident, 'sender': ident, 'at': instant, 'mentions': idlist,
@@ -190,10 +195,10 @@ def check_message(o, rules):
         spec.update(force=boolean, onlineOnly=boolean, filter=filt, ext=obj, translations=anything)
     else:
         spec.update(channel=string, isMentioned=boolean, pushContent=string, persisted=boolean, backlog=boolean,
-                    mentionedContent=anything, pushTitle=anything, objectName=anything, pushData=anything)
+                    **dict.fromkeys(CONTENT, anything))
     return fields(o, with_foreign(spec, ('force', 'onlineOnly', 'filter', 'ext', 'channel', 'isMentioned', 'pushContent',
-                                         'persisted', 'backlog', 'translations', 'mentionedContent',
-                                         'pushTitle', 'objectName', 'pushData')), ('id', 'conversation', 'at'))
+                                         'persisted', 'backlog', 'translations', *CONTENT)),
+                  ('id', 'conversation', 'at'))
 
 
 def c_level(v, rules):

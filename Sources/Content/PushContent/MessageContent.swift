@@ -29,6 +29,9 @@ public struct MessageContent: Hashable, Sendable {
   /// `appData` in the payload.
   public var pushData: String?
 
+  /// What only requests look at.
+  public var requests = RequestFields()
+
   /// Content with a text and nothing else.
   public init(text: String? = nil) { self.text = text }
 
@@ -69,6 +72,35 @@ public struct MessageContent: Hashable, Sendable {
     public var custom: RawJSON?
     /// `group_user_nickname`: the sender's nickname in the group.
     public var groupNickname: String?
+
+    /// Nothing set.
+    public init() {}
+  }
+
+  /// What only requests look at (S-4), by either vendor's names. An empty text counts as absent.
+  public struct RequestFields: Hashable, Sendable {
+    /// `em_apns_ext.em_push_collapse_key`, `iOSConfig.apnsCollapseId`.
+    public var collapseID: String?
+    /// `iOSConfig.threadId`
+    public var threadID: String?
+    /// `iOSConfig.category`
+    public var category: String?
+    /// `iOSConfig.richMediaUri`
+    public var richMedia: String?
+    /// `iOSConfig.interruptionLevel`
+    public var level: InterruptionLevel?
+    /// `em_android_push_ext.fcm_channel_id`, `androidConfig.fcmChannelId`.
+    public var channel: String?
+    /// `androidConfig.fcmCollapseKey`
+    public var collapseKey: String?
+    /// `androidConfig.fcmImageUrl`
+    public var image: String?
+    /// `em_android_push_ext.fcm_options.analytics_label`
+    public var analyticsLabel: String?
+    /// `disablePushTitle`: an alert of Apple's has no title (S-32).
+    public var hidesTitle = false
+    /// `forceShowDetailContent`: also those who want nothing shown see what it says (S-32).
+    public var showsDetail = false
 
     /// Nothing set.
     public init() {}

@@ -13,7 +13,8 @@ struct RenderingPlan: Sendable {
   private let mentionsEveryone: Bool
 
   init(
-    _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent, _ form: PayloadForm
+    _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent,
+    _ form: PayloadForm = .push, for sender: PushSender? = nil
   ) {
     precondition(
       form == .push || renderer.rules.fields.contains(.localNotification),
@@ -23,7 +24,7 @@ struct RenderingPlan: Sendable {
     let senderName = message.sender.map { renderer.directory.pushName(of: $0) } ?? ""
     remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? IdentifierMap()
     let parts = VendorParts(
-      renderer, message, content, form, conversation.kind, name: conversation.name,
+      renderer, message, content, form, for: sender, conversation.kind, name: conversation.name,
       senderName: senderName)
     words = parts.words
     layout = parts.layout
@@ -75,7 +76,7 @@ struct RenderingPlan: Sendable {
 ///
 /// - Complexity: O(bytes of the payload) a recipient, and without asking for memory, when others
 ///   before saw the same words and it need not be shortened.
-public struct MessageRenderer: Sendable {
+public struct MessageRenderer: PieceRenderer {
   /// Words that some recipients see.
   private struct Variant: Sendable {
     let words: RenderedContent
@@ -99,24 +100,28 @@ public struct MessageRenderer: Sendable {
   private static let listedPreferences = 4_096
 
   /// So many recipients are looked up in a row.
-  private static let lookAhead = 32
+  static let lookAhead = 32
 
-  private let plan: RenderingPlan
+  let plan: RenderingPlan
   private let limit: Int
   private var variants: [Variant] = []
   /// About how much memory the variants take.
-  private var variantBytes = 0
-  /// The variant of recipients that differ only in their preferences, plus one, by the preferences'
-  /// index.
+  private(set) var variantBytes = 0
+  /// The variant of recipients that differ only in their preferences and traits, plus one, by the
+  /// preferences' index and the traits.
   private var byPreferences: [UInt32] = []
   /// The variant of the others.
   private var byContext: [RecipientContext: Int] = [:]
-  /// The vendor's plainest words, from those with the most beside them to those with the least.
-  private var fallbacks: [Int] = []
+  /// The vendor's plainest words, from those with the most beside them to those with the least, by
+  /// traits.
+  private var fallbacks: [RecipientTraits: [Int]] = [:]
+  /// How many sets of traits are told apart.
+  private let traitSets: Int
 
   init(_ plan: RenderingPlan) {
     self.plan = plan
     limit = plan.layout.limit
+    traitSets = plan.layout.traits.isEmpty ? 1 : RecipientTraits.setCount
     removeVariants()
   }
 
@@ -124,8 +129,8 @@ public struct MessageRenderer: Sendable {
     variants = []
     variantBytes = 0
     byContext = [:]
-    fallbacks = []
-    let count = plan.directory.distinctPreferences.count
+    fallbacks = [:]
+    let count = plan.directory.distinctPreferences.count * traitSets
     byPreferences = Array(repeating: 0, count: count <= Self.listedPreferences ? count : 0)
   }
 
@@ -156,13 +161,11 @@ public struct MessageRenderer: Sendable {
     variants.count > ContentRenderer.pieceSize || variantBytes > Self.keptBytes * 16
   }
 
-  /// Renders recipients in a row, and ends after the one with which the piece takes more than so
-  /// many bytes.
   mutating func piece(
     _ recipients: ArraySlice<Identifier>, byteLimit: Int
-  ) -> RenderedStream.Piece {
-    var piece = RenderedStream.Piece()
-    if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { removeVariants() }
+  ) -> Piece<RenderedStream.Item> {
+    var piece = Piece<RenderedStream.Item>()
+    trim()
     let before = variantBytes
     piece.items.reserveCapacity(recipients.count)
     var appearances: [ContentDirectory.Appearance] = []
@@ -184,42 +187,59 @@ public struct MessageRenderer: Sendable {
       piece.byteCount = piece.bytes.count + variantBytes - before
       if piece.byteCount > byteLimit { break }
     }
-    piece.words = variants.map(\.words)
+    piece.words = [words]
     return piece
   }
 
-  private mutating func append(
-    _ recipient: Identifier, _ appearance: ContentDirectory.Appearance, to bytes: inout [UInt8]
+  /// Keeps few variants from one piece of work to the next.
+  mutating func trim() {
+    if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { removeVariants() }
+  }
+
+  /// The words of all variants.
+  var words: [RenderedContent] { variants.map(\.words) }
+
+  /// Whether payloads of some words name their recipient.
+  func namesRecipient(_ words: Int) -> Bool { variants[words].template.namesRecipient }
+
+  mutating func append(
+    _ recipient: Identifier, _ appearance: ContentDirectory.Appearance,
+    _ traits: RecipientTraits = [], to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
-    let (variant, badge) = (variant(of: recipient, appearance), appearance.offlineMessages)
+    let traits = traitSets == 1 ? [] : traits.intersection(plan.layout.traits)
+    let (variant, badge) = (variant(of: recipient, appearance, traits), appearance.offlineMessages)
     let start = bytes.count
     variants[variant].template.append(recipient, badge: badge, to: &bytes)
     if bytes.count - start <= limit { return (variant, State()) }
     bytes.removeLast(bytes.count - start)
-    return appendShortened(variant, recipient, badge, to: &bytes)
+    return appendShortened(variant, recipient, badge, traits, to: &bytes)
   }
 
   @inline(__always)
-  private mutating func variant(of recipient: Identifier, _ appearance: ContentDirectory.Appearance)
-    -> Int
-  {
+  private mutating func variant(
+    of recipient: Identifier, _ appearance: ContentDirectory.Appearance, _ traits: RecipientTraits
+  ) -> Int {
     let preferencesIndex = Int(appearance.preferencesIndex)
-    let isListed = preferencesIndex < byPreferences.count && plan.isUsual(recipient)
-    if isListed, byPreferences[preferencesIndex] != 0 {
-      return Int(byPreferences[preferencesIndex]) - 1
+    let listIndex = preferencesIndex &* traitSets &+ Int(traits.rawValue)
+    let isListed = listIndex < byPreferences.count && plan.isUsual(recipient)
+    if isListed, byPreferences[listIndex] != 0 {
+      return Int(byPreferences[listIndex]) - 1
     }
-    let index = variant(plan.own(recipient), preferencesIndex)
-    if isListed { byPreferences[preferencesIndex] = UInt32(index) + 1 }
+    let index = variant(plan.own(recipient), preferencesIndex, traits)
+    if isListed { byPreferences[listIndex] = UInt32(index) + 1 }
     return index
   }
 
-  private mutating func variant(_ context: RecipientContext, _ preferencesIndex: Int) -> Int {
+  private mutating func variant(
+    _ context: RecipientContext, _ preferencesIndex: Int, _ traits: RecipientTraits
+  ) -> Int {
     var context = context
     context.preferences = plan.directory.distinctPreferences[preferencesIndex]
+    context.traits = traits
     if let index = byContext[context] { return index }
     let words = plan.choose(for: context).content
     byContext[context] = variants.count
-    return add(words, plan.layout.template(words))
+    return add(words, plan.layout.template(words, traits))
   }
 
   private mutating func add(_ words: RenderedContent, _ template: PayloadTemplate) -> Int {
@@ -229,7 +249,8 @@ public struct MessageRenderer: Sendable {
   }
 
   private mutating func appendShortened(
-    _ variant: Int, _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
+    _ variant: Int, _ recipient: Identifier, _ badge: UInt32, _ traits: RecipientTraits,
+    to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
     let template = variants[variant].template
     let known = variants[variant].shortened.count
@@ -239,21 +260,22 @@ public struct MessageRenderer: Sendable {
       if variants[variant].shortened.count > known { variantBytes += limit }
       return (variant, State(isShortened: true))
     } catch {
-      return appendFallback(recipient, badge, State(problem: error), to: &bytes)
+      return appendFallback(recipient, badge, traits, State(problem: error), to: &bytes)
     }
   }
 
   /// Appends the vendor's plainest words, with as much of what is beside them as has room.
   private mutating func appendFallback(
-    _ recipient: Identifier, _ badge: UInt32, _ state: State, to bytes: inout [UInt8]
+    _ recipient: Identifier, _ badge: UInt32, _ traits: RecipientTraits, _ state: State,
+    to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
-    if fallbacks.isEmpty {
+    if fallbacks[traits] == nil {
       // What has no room without anybody's id is not tried again and again.
-      let possible = plan.layout.fallbacks.filter { $0.template.leastSize <= limit }
-      fallbacks = possible.map { add($0.words, $0.template) }
+      let possible = plan.layout.fallbacks(traits).filter { $0.template.leastSize <= limit }
+      fallbacks[traits] = possible.map { add($0.words, $0.template) }
     }
     let start = bytes.count
-    for index in fallbacks {
+    for index in fallbacks[traits] ?? [] {
       variants[index].template.append(recipient, badge: badge, to: &bytes)
       if bytes.count - start <= limit { return (index, state) }
       bytes.removeLast(bytes.count - start)

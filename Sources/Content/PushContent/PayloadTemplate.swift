@@ -1,5 +1,19 @@
 internal import PushModel
 
+/// What of a payload is a recipient's own.
+enum OwnPart: Sendable {
+  /// How many messages wait.
+  case badge
+  /// The characters of the id.
+  case recipient
+  /// The same in a JSON text that is a string.
+  case nestedRecipient
+  /// A member that says how many messages wait, if some do (S-48).
+  case notificationCount
+  /// The same among `data`, as a string (S-42).
+  case dataCount
+}
+
 /// A payload as it is the same for many recipients: all of it but the badge, the recipient's id
 /// and, when it must be shortened, the body.
 ///
@@ -10,19 +24,19 @@ final class PayloadTemplate: Sendable {
   private let body: String
   /// What comes between the body and the first thing that differs.
   private let behindBody: [UInt8]
-  /// What comes between the badge and the recipient, or behind the badge.
+  /// What is a recipient's own, and what comes behind each.
+  private let first: OwnPart?
   private let middle: [UInt8]
+  private let second: OwnPart?
   private let tail: [UInt8]
-  private let hasBadge: Bool
-  private let hasRecipient: Bool
   /// Everything before the first thing that differs.
   private let head: [UInt8]
 
   init(_ draft: PayloadDraft, body: String) {
     start = draft.start
     self.body = body
-    hasBadge = draft.hasBadge
-    hasRecipient = draft.hasRecipient
+    first = draft.first
+    second = draft.second
     behindBody = draft.behindBody
     middle = draft.middle
     tail = draft.tail
@@ -46,6 +60,11 @@ final class PayloadTemplate: Sendable {
     head.count + start.count + behindBody.count + middle.count + tail.count
   }
 
+  /// Whether the recipient's id is in it.
+  var namesRecipient: Bool {
+    [first, second].contains(.recipient) || [first, second].contains(.nestedRecipient)
+  }
+
   /// Appends the payload of a recipient.
   @inline(__always)
   func append(_ recipient: Identifier, badge: UInt32, to bytes: inout [UInt8]) {
@@ -57,13 +76,37 @@ final class PayloadTemplate: Sendable {
     _ head: [UInt8], _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
   ) {
     bytes.append(contentsOf: head)
-    if hasBadge {
-      bytes.append(number: badge)
-      bytes.append(contentsOf: middle)
+    guard let first else { return }
+    append(first, recipient, badge, to: &bytes)
+    bytes.append(contentsOf: middle)
+    guard let second else { return }
+    append(second, recipient, badge, to: &bytes)
+    bytes.append(contentsOf: tail)
+  }
+
+  @inline(__always)
+  private func append(
+    _ part: OwnPart, _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
+  ) {
+    switch part {
+    case .badge: bytes.append(number: badge)
+    case .recipient: bytes.append(id: recipient)
+    default: appendOther(part, recipient, badge, to: &bytes)
     }
-    if hasRecipient {
-      bytes.append(id: recipient)
-      bytes.append(contentsOf: tail)
+  }
+
+  private func appendOther(
+    _ part: OwnPart, _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
+  ) {
+    switch part {
+    case .badge, .recipient: break
+    case .nestedRecipient:
+      var id: [UInt8] = []
+      id.append(id: recipient)
+      bytes.appendJSONCharacters(of: id)
+    case .notificationCount:
+      if badge > 0 { bytes.append(contentsOf: ",\"notification_count\":\(badge)".utf8) }
+    case .dataCount: if badge > 0 { bytes.append(contentsOf: ",\"count\":\"\(badge)\"".utf8) }
     }
   }
 
@@ -75,8 +118,9 @@ final class PayloadTemplate: Sendable {
     _ heads: inout [Int: [UInt8]]
   ) throws(ContentProblem) {
     var own: [UInt8] = []
-    if hasBadge { own.append(number: badge) }
-    if hasRecipient { own.append(id: recipient) }
+    for part in [first, second] {
+      if let part { append(part, recipient, badge, to: &own) }
+    }
     let size = start.count + behindBody.count + middle.count + tail.count + own.count
     if heads[own.count] == nil {
       guard let short = body.shortened(toJSONBytes: limit - size) else {
@@ -95,15 +139,26 @@ struct PayloadDraft {
   private(set) var behindBody: [UInt8] = []
   private(set) var middle: [UInt8] = []
   private(set) var tail: [UInt8] = []
-  private(set) var hasBadge = false
-  private(set) var hasRecipient = false
+  private(set) var first: OwnPart?
+  private(set) var second: OwnPart?
   private var hasBody = false
+  /// Whether what is put down is inside a JSON text that is a string.
+  private var isNested = false
+  /// Whether an object was opened and nothing put into it yet.
+  private var isAtStart = false
 
   /// What was put down since the last thing that differs.
   private mutating func put(_ body: (inout [UInt8]) -> Void) {
-    if hasRecipient {
+    isAtStart = false
+    if isNested {
+      var text: [UInt8] = []
+      body(&text)
+      isNested = false
+      put { $0.appendJSONCharacters(of: text) }
+      isNested = true
+    } else if second != nil {
       body(&tail)
-    } else if hasBadge {
+    } else if first != nil {
       body(&middle)
     } else if hasBody {
       body(&behindBody)
@@ -124,14 +179,60 @@ struct PayloadDraft {
 
   mutating func number(_ number: UInt32) { put { $0.append(number: number) } }
 
+  /// Opens an object.
+  mutating func open() {
+    raw("{")
+    isAtStart = true
+  }
+
+  /// The name of a member; its value comes next.
+  mutating func name(_ name: StaticString) {
+    if !isAtStart { raw(",") }
+    raw("\"")
+    raw(name)
+    raw("\":")
+  }
+
+  /// A member that is a text; nothing without one.
+  mutating func member(_ name: StaticString, _ text: String?) {
+    guard let text else { return }
+    self.name(name)
+    string(text)
+  }
+
+  /// A JSON text as a string.
+  mutating func nested(_ body: (inout PayloadDraft) -> Void) {
+    raw("\"")
+    isNested = true
+    body(&self)
+    isNested = false
+    raw("\"")
+  }
+
   /// The characters of the body stand here.
   mutating func bodyHere() { hasBody = true }
 
-  /// The recipient's badge stands here.
-  mutating func badgeHere() { hasBadge = true }
+  /// A member with the body.
+  mutating func body() {
+    name("body")
+    raw("\"")
+    bodyHere()
+    raw("\"")
+  }
 
-  /// The characters of the recipient's id stand here.
-  mutating func recipientHere() { hasRecipient = true }
+  /// What is a recipient's own stands here; there are at most two such parts.
+  mutating func own(_ part: OwnPart) {
+    isAtStart = false
+    if first == nil { first = part } else { second = part }
+  }
+
+  /// A member that is the recipient's id.
+  mutating func recipient(_ name: StaticString) {
+    self.name(name)
+    raw("\"")
+    own(isNested ? .nestedRecipient : .recipient)
+    raw("\"")
+  }
 }
 
 extension [UInt8] {
@@ -146,4 +247,9 @@ extension [UInt8] {
   /// Appends the characters of an id as they stand inside a JSON string.
   @inline(__always)
   mutating func append(id: Identifier) { appendJSONCharacters(id.text) }
+
+  /// Appends UTF-8 as the inside of a JSON string.
+  mutating func appendJSONCharacters(of text: [UInt8]) {
+    unsafe text.withUnsafeBytes { unsafe appendJSONCharacters($0) }
+  }
 }

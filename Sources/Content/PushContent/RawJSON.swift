@@ -4,9 +4,13 @@ internal import PushModel
 public struct RawJSON: Hashable, Sendable {
   /// The bytes of the value, UTF-8, without a blank between its parts.
   public let bytes: [UInt8]
+  /// The characters of a string; nil for other values.
+  let text: String?
 
-  /// - Precondition: `bytes` are a JSON value.
-  package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+  /// - Precondition: `bytes` are a JSON value, a string if and only if `text` has its characters.
+  package init(unchecked bytes: [UInt8], text: String? = nil) {
+    (self.bytes, self.text) = (bytes, text)
+  }
 
   /// `null`.
   public static let null = RawJSON(unchecked: Array("null".utf8))
@@ -15,7 +19,7 @@ public struct RawJSON: Hashable, Sendable {
   public static func string(_ text: String) -> RawJSON {
     var bytes: [UInt8] = []
     bytes.appendJSON(text)
-    return RawJSON(unchecked: bytes)
+    return RawJSON(unchecked: bytes, text: text)
   }
 
   /// A number.

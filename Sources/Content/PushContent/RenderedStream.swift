@@ -10,65 +10,99 @@ internal import Synchronization
 ///   are and however much each of them sees; more when 16 recipients in a row see more than that,
 ///   or when more than 16 threads work.
 public struct RenderedStream: Sequence, IteratorProtocol {
-  struct Item {
-    /// Where its bytes end.
+  struct Item: PieceItem {
     let end: Int
     let words: UInt32
     let state: MessageRenderer.State
   }
 
-  /// The payloads of recipients in a row.
-  struct Piece {
-    var bytes: [UInt8] = []
-    var items: [Item] = []
-    var words: [RenderedContent] = []
-    /// About how much memory it takes.
-    var byteCount = 0
-
-    func push(_ index: Int, _ recipient: Identifier) -> RenderedPush {
-      let item = items[index]
-      let start = index == 0 ? 0 : items[index - 1].end
-      return RenderedPush(
-        recipient: recipient, payload: bytes[start..<item.end], content: words[Int(item.words)],
-        isShortened: item.state.isShortened, problem: item.state.problem)
-    }
-  }
-
-  /// Recipients in a row, rendered as far as their piece goes; nil for not yet.
-  private struct Segment {
-    var range: Range<Int>
-    var piece: Piece?
-  }
-
-  /// So many pieces are worked on at a time, or one by each thread.
-  private static let pieceCount = 16
-  /// A piece ends when it takes so many bytes.
-  private static let pieceBytes = 4 << 20
-  private static let firstSize = 1 << 10
-
-  private let plan: RenderingPlan
-  private let recipients: [Identifier]
-  private let threads: Int?
-  /// One for each thread, with the words that it has put together.
-  private var renderers: [MessageRenderer?]
-  /// What is still to come, the next one last.
-  private var waiting: [Segment]
-  /// The piece that is being given out, where it begins among the recipients, and how far it is.
-  private var current = Piece()
-  private var start = 0
-  private var index = 0
-  /// So many recipients a piece is to have.
-  private var size = firstSize
+  private var pieces: PieceStream<MessageRenderer>
 
   init(_ plan: RenderingPlan, _ recipients: [Identifier], threads: Int?) {
-    self.plan = plan
-    self.recipients = recipients
-    self.threads = threads
-    renderers = Array(repeating: nil, count: Swift.max(1, threads ?? Self.pieceCount))
-    waiting = recipients.isEmpty ? [] : [Segment(range: recipients.indices)]
+    pieces = PieceStream(recipients, threads: threads) { MessageRenderer(plan) }
   }
 
   public mutating func next() -> RenderedPush? {
+    guard let (recipient, index) = pieces.next() else { return nil }
+    let item = pieces.current.items[index]
+    return RenderedPush(
+      recipient: recipient, payload: pieces.current.bytes(of: index),
+      content: pieces.current.words[0][Int(item.words)], isShortened: item.state.isShortened,
+      problem: item.state.problem)
+  }
+
+  /// About how much memory the payloads and words take that are there now.
+  var byteCount: Int { pieces.byteCount }
+}
+
+/// What was rendered for a recipient.
+protocol PieceItem: Sendable {
+  /// Where its bytes end.
+  var end: Int { get }
+}
+
+/// What was rendered for recipients in a row.
+struct Piece<Item: PieceItem>: Sendable {
+  var bytes: [UInt8] = []
+  var items: [Item] = []
+  /// The words of each renderer.
+  var words: [[RenderedContent]] = []
+  /// About how much memory it takes.
+  var byteCount = 0
+
+  func bytes(of index: Int) -> ArraySlice<UInt8> {
+    bytes[(index == 0 ? 0 : items[index - 1].end)..<items[index].end]
+  }
+}
+
+/// Renders recipients in a row; each thread has one.
+protocol PieceRenderer: Sendable {
+  associatedtype Recipient: Sendable
+  associatedtype Item: PieceItem
+
+  /// Renders recipients, and ends after the one with which the piece takes more than so many bytes.
+  mutating func piece(_ recipients: ArraySlice<Recipient>, byteLimit: Int) -> Piece<Item>
+}
+
+/// What is rendered for the recipients of a message, in their order, on several threads, as it is
+/// asked for.
+struct PieceStream<Renderer: PieceRenderer> {
+  /// Recipients in a row, rendered as far as their piece goes; nil for not yet.
+  private struct Segment {
+    var range: Range<Int>
+    var piece: Piece<Renderer.Item>?
+  }
+
+  /// So many pieces are worked on at a time, or one by each thread.
+  private var pieceCount: Int { 16 }
+  /// A piece ends when it takes so many bytes.
+  private var pieceBytes: Int { 4 << 20 }
+
+  private let recipients: [Renderer.Recipient]
+  private let makeRenderer: @Sendable () -> Renderer
+  /// One for each thread, with the words that it has put together.
+  private var renderers: [Renderer?]
+  /// What is still to come, the next one last.
+  private var waiting: [Segment]
+  /// The piece that is being given out, where it begins among the recipients, and how far it is.
+  private(set) var current = Piece<Renderer.Item>()
+  private var start = 0
+  private var index = 0
+  /// So many recipients a piece is to have.
+  private var size = 1 << 10
+
+  init(
+    _ recipients: [Renderer.Recipient], threads: Int?,
+    _ makeRenderer: @escaping @Sendable () -> Renderer
+  ) {
+    self.recipients = recipients
+    self.makeRenderer = makeRenderer
+    renderers = Array(repeating: nil, count: max(1, threads ?? 16))
+    waiting = recipients.isEmpty ? [] : [Segment(range: recipients.indices)]
+  }
+
+  /// The next recipient, and its index in ``current``.
+  mutating func next() -> (recipient: Renderer.Recipient, item: Int)? {
     while index == current.items.count {
       guard let segment = waiting.popLast() else { return nil }
       guard let piece = segment.piece else {
@@ -82,10 +116,10 @@ public struct RenderedStream: Sequence, IteratorProtocol {
       }
     }
     defer { index += 1 }
-    return current.push(index, recipients[start + index])
+    return (recipients[start + index], index)
   }
 
-  /// About how much memory the payloads and words take that are there now.
+  /// About how much memory takes what is there now.
   var byteCount: Int {
     waiting.reduce(current.byteCount) { $0 + ($1.piece?.byteCount ?? 0) }
   }
@@ -94,11 +128,11 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   private mutating func render(_ range: Range<Int>) {
     // Frees what was given out.
     (current, index) = (Piece(), 0)
-    let count = Swift.max(Self.pieceCount, renderers.count)
-    let end = Swift.min(range.upperBound, range.lowerBound + count * size)
+    let count = max(pieceCount, renderers.count)
+    let end = min(range.upperBound, range.lowerBound + count * size)
     if end < range.upperBound { waiting.append(Segment(range: end..<range.upperBound)) }
     let ranges = stride(from: range.lowerBound, to: end, by: size).map {
-      $0..<Swift.min($0 + size, end)
+      $0..<min($0 + size, end)
     }
     let pieces = render(ranges)
     for (range, piece) in zip(ranges, pieces).reversed() {
@@ -106,21 +140,21 @@ public struct RenderedStream: Sequence, IteratorProtocol {
     }
     let cut = zip(ranges, pieces).filter { $0.count > $1.items.count }.map(\.1.items.count)
     if let least = cut.min() {
-      size = Swift.max(1, least)
-    } else if pieces.allSatisfy({ $0.byteCount < Self.pieceBytes / 4 }) {
-      size = Swift.min(ContentRenderer.pieceSize, size * 2)
+      size = max(1, least)
+    } else if pieces.allSatisfy({ $0.byteCount < pieceBytes / 4 }) {
+      size = min(ContentRenderer.pieceSize, size * 2)
     }
   }
 
-  private mutating func render(_ ranges: [Range<Int>]) -> [Piece] {
-    let workers = Swift.min(ranges.count, renderers.count)
-    let (plan, recipients) = (plan, recipients)
-    let pieces = Lock([Piece](repeating: .init(), count: ranges.count))
+  private mutating func render(_ ranges: [Range<Int>]) -> [Piece<Renderer.Item>] {
+    let workers = min(ranges.count, renderers.count)
+    let (recipients, makeRenderer, pieceBytes) = (recipients, makeRenderer, pieceBytes)
+    let pieces = Lock([Piece<Renderer.Item>](repeating: .init(), count: ranges.count))
     let waiting = Lock(renderers)
     let work = { @Sendable (worker: Int) in
-      var renderer = waiting.withLock { $0[worker].take() } ?? MessageRenderer(plan)
+      var renderer = waiting.withLock { $0[worker].take() } ?? makeRenderer()
       for index in stride(from: worker, to: ranges.count, by: workers) {
-        let piece = renderer.piece(recipients[ranges[index]], byteLimit: Self.pieceBytes)
+        let piece = renderer.piece(recipients[ranges[index]], byteLimit: pieceBytes)
         pieces.withLock { $0[index] = piece }
       }
       waiting.withLock { $0[worker] = renderer }

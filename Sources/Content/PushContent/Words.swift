@@ -11,11 +11,26 @@ struct RecipientContext {
   /// Whether the sender has another template for this recipient.
   var isDirected = false
   var isMentioned = false
+  /// What of the recipient changes a request beside its words.
+  var traits: RecipientTraits = []
+}
+
+/// What of a decision changes how a request's push is shown (S-28, S-29).
+struct RecipientTraits: OptionSet, Hashable, Sendable {
+  let rawValue: UInt8
+
+  /// The push is one that force brought about.
+  static let forced = Self(rawValue: 1)
+  /// The message mentions the recipient.
+  static let mentioned = Self(rawValue: 2)
+  /// How many sets there are.
+  static let setCount = 4
 }
 
 extension RecipientContext: Hashable {
   static func == (left: RecipientContext, right: RecipientContext) -> Bool {
     left.isDirected == right.isDirected && left.isMentioned == right.isMentioned
+      && left.traits == right.traits
       && left.remark.exact == right.remark.exact && left.preferences == right.preferences
   }
 
@@ -24,6 +39,7 @@ extension RecipientContext: Hashable {
     hasher.combine(remark.exact)
     hasher.combine(isDirected)
     hasher.combine(isMentioned)
+    hasher.combine(traits)
   }
 }
 
@@ -164,6 +180,9 @@ extension String? {
 }
 
 extension String {
+  /// nil for an empty text, which counts as absent.
+  var saying: String? { isEmpty ? nil : self }
+
   /// Whether nothing of it is seen: white space, control characters and characters without a width,
   /// which are Unicode's `White_Space`, `Cc` and `Default_Ignorable_Code_Point`.
   ///

@@ -56,32 +56,14 @@ extension FanoutService {
   /// - Returns: what `render` writes: a line for each recipient of a push or local notification.
   /// - Throws: `FileProblem` for the first line that is not understood.
   public func render(ndjson messages: [UInt8]) throws -> [UInt8] {
+    try checkPushContent()
     let reader = try MessageReader(messages, rules: app.rules)
     let output = OutputBytes()
-    try render(into: PayloadWriter(output)) { try reader.nextWithContent() }
-    return output.bytes
-  }
-
-  /// Renders what pushes of messages say as they are read, message by message.
-  ///
-  /// - Parameters:
-  ///   - writer: takes the payloads, those of a message in the order of users.
-  ///   - user: only for this user; nil for all.
-  ///   - threads: how many threads may render; nil for as many as the system gives.
-  ///   - each: called with each payload that was written.
-  ///   - next: the next message with what it says of its own push; nil at the end.
-  /// - Throws: ``ServiceError/noPushContent(_:)``; what `next` and `writer` throw.
-  /// - Complexity: memory for the pushes of a message, whatever the number of messages.
-  public func render(
-    into writer: PayloadWriter, onlyFor user: Identifier? = nil, threads: Int? = nil,
-    each: (RenderedPush) -> Void = { _ in },
-    next: () throws -> (message: Message, content: MessageContent)?
-  ) throws {
-    try checkPushContent()
-    while let (message, content) = try next() {
-      try render(
-        message, content, onlyFor: user, threads: threads, into: writer, each: each)
+    let writer = PayloadWriter(output)
+    while let (message, content) = try reader.nextWithContent() {
+      try render(message, content, into: writer)
     }
+    return output.bytes
   }
 
   /// - Throws: ``ServiceError/noPushContent(_:)`` where nothing can be rendered.
@@ -138,6 +120,80 @@ extension FanoutService {
       recipients.append((unsafe Identifier(utf8: id), action))
     }
     return (recipients, renderer)
+  }
+
+  // MARK: Requests
+
+  /// Decides the messages of a messages.ndjson and makes the requests of their pushes.
+  ///
+  /// - Returns: what `render --platform` writes (S-10).
+  /// - Throws: `FileProblem` for the first line that is not understood,
+  ///   ``ServiceError/noPushContent(_:)``.
+  public func requests(
+    ndjson messages: [UInt8], by senders: [PushSender],
+    for platforms: Set<PushPlatform> = Set(PushPlatform.allCases), sharesBodies: Bool = false
+  ) throws -> [UInt8] {
+    try checkPushContent()
+    let reader = try MessageReader(messages, rules: app.rules)
+    let output = OutputBytes()
+    let writer = RequestWriter(output, sharesBodies: sharesBodies)
+    while let (message, content) = try reader.nextWithContent() {
+      writer.begin(message)
+      for request in requests(of: message, content, by: senders, for: platforms) {
+        try writer.write(request)
+      }
+    }
+    return output.bytes
+  }
+
+  /// The requests of a message, by the settings that it is decided by, in the order of users and of
+  /// their devices (S-8), put together as they are asked for.
+  ///
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - content: the message's own fields for its push.
+  ///   - senders: how requests are made.
+  ///   - platforms: those of which there are requests.
+  ///   - user: only for this user; nil for all.
+  ///   - threads: how many threads may render; nil for as many as the system gives.
+  /// - Precondition: rules that say what a push contains (``checkPushContent()``).
+  /// - Complexity: O(members + requests).
+  public func requests(
+    of message: Message, _ content: MessageContent, by senders: [PushSender],
+    for platforms: Set<PushPlatform> = Set(PushPlatform.allCases),
+    onlyFor user: Identifier? = nil, threads: Int? = nil
+  ) -> RequestStream {
+    let (version, renderer) = pinned()
+    let mentions = version.mentions(of: message)
+    var targets: [PushTarget] = []
+    func add(_ id: Identifier, _ index: UInt32?, _ outcome: Outcome, _ device: Identifier) {
+      targets.append(
+        PushTarget(
+          user: id, device: device, isForced: outcome.reason == .forced,
+          isMentioned: mentions.everyone
+            || !mentions.users.isEmpty && index.map(mentions.users.contains) ?? false))
+    }
+    if let user {
+      guard let decision = version.decision(message, for: user), decision.outcome.action == .push
+      else { return renderer.requests(of: message, content, to: [], by: [], for: [], in: app) }
+      for device in decision.devices {
+        add(user, version.index(of: user), decision.outcome, device)
+      }
+    } else {
+      var result = FanoutResult()
+      engine.decide(message, on: version, into: &result)
+      let devices = result.targetReader
+      unsafe result.forEachRecipient(in: 0..<result.memberCount, withDevices: true) {
+        (index, id, code) -> Void in
+        guard let outcome = Outcome(code: code), outcome.action == .push else { return }
+        let id = unsafe Identifier(utf8: id)
+        unsafe devices.forEachID(of: index, code: code) {
+          add(id, index, outcome, unsafe Identifier(utf8: $0))
+        }
+      }
+    }
+    return renderer.requests(
+      of: message, content, to: targets, by: senders, for: platforms, in: app, threads: threads)
   }
 
   // MARK: Questions

@@ -67,6 +67,45 @@ import Testing
     }
   }
 
+  /// Requests, their options and what is wrong with them; the cases are those of `RequestTests`.
+  @Test func requestsAreMadeForDevices() throws {
+    try withWorld { place in
+      let device = #"{"id":"p1","platform":"apns","token":"ab12"},{"id":"a1","platform":"fcm"}"#
+      try place.write(
+        Self.settings + [#"{"kind":"user","id":"u1","devices":[\#(device)]}"#], as: "world.ndjson")
+      try place.write(
+        [#"{"kind":"sender","platform":"apns","topic":"t"}"#], as: "senders.ndjson")
+      let asked = ["render"] + Self.files + ["--senders", "senders.ndjson", "--user", "u1"]
+      let run = try place.run(asked + ["--platform", "apns", "fcm"])
+      #expect(run.status == 1 && run.lines.count == 4)
+      #expect(
+        run.lines[0].hasPrefix(
+          #"{"message":"m1","user":"u1","device":"p1","platform":"apns","#
+            + #""url":"https://api.push.apple.com/3/device/ab12","headers":{"apns-topic":"t","#))
+      #expect(
+        run.lines[1]
+          == #"{"message":"m1","user":"u1","device":"a1","platform":"fcm","problem":"noSender"}"#)
+      #expect(
+        run.errorLines == [
+          "3 messages, 4 requests",
+          #"push-fanout: 1 payload: senderTemplate: there is no template "gone""#,
+          "push-fanout: requests with a problem: 2",
+        ])
+      let one = try place.run(asked + ["--platform", "apns", "--threads", "1"])
+      #expect(one.status == 0 && one.lines == [run.lines[0], run.lines[2]])
+      let shared = try place.run(
+        asked + ["--platform", "apns", "--share-bodies", "--output", "out.ndjson"])
+      #expect(shared.status == 0)
+      let lines = try place.read("out.ndjson").split(separator: "\n")
+      #expect(lines.count == 4 && lines[2].hasPrefix(#"{"bodyId":1,"body":{"aps":"#))
+      for wrong in [["--senders", "senders.ndjson"], ["--share-bodies"], ["--platform", "apns"]] {
+        #expect(try place.run(["render"] + Self.files + wrong).status == 2)
+      }
+      let typed = try place.run(asked + ["--platform", "hms"])
+      #expect(typed.status == 2 && typed.errors.contains("apns"))
+    }
+  }
+
   /// What is rendered changes nothing of what is decided: under both vendors' rules.
   @Test(arguments: [VendorWorld.easemob, .rongcloud])
   func theRecipientsAreThoseOfEvaluate(_ world: VendorWorld) throws {

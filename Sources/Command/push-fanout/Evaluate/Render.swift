@@ -20,6 +20,9 @@ struct Render: ParsableCommand {
         push-fanout render --settings world.ndjson --messages today.ndjson \\
           --message m1 --user u1
 
+        push-fanout render --settings world.ndjson --messages today.ndjson \\
+          --platform apns fcm --senders senders.ndjson --share-bodies
+
       Who gets a push is decided as by evaluate. Each line names message, user and action (push, or \
       local for a notification that RongCloud's SDK shows), and has the payload: for a push what \
       Apple's push service takes, of at most 4,096 bytes.
@@ -27,6 +30,10 @@ struct Render: ParsableCommand {
       A payload that would be larger even with a shortened body is replaced by the vendor's \
       generic text; its line has a problem, and the exit status is 1. Templates and arguments that \
       are missing are counted at the end.
+
+      With --platform a line is a request to a provider, for one device: its url, headers and body, \
+      without credentials (docs/sending.md). Its problem is noSender, badToken or payloadTooLarge, \
+      and the exit status is 1, too.
 
       A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status 1. An \
       output file is then not written at all; standard output has the payloads of the messages \
@@ -38,6 +45,20 @@ struct Render: ParsableCommand {
   @OptionGroup var input: MessageInput
 
   @OptionGroup var content: ContentOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Write requests to these providers.", valueName: "name"))
+  var platform: [PushPlatform] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "How requests are made, NDJSON. Several are read as one.", valueName: "file"))
+  var senders: [InputPath] = []
+
+  @Flag(help: "Write a body that several requests of a message have once, before them.")
+  var shareBodies = false
 
   @OptionGroup var skipping: SkipOption
 
@@ -67,6 +88,12 @@ struct Render: ParsableCommand {
   }
 
   func run() throws {
+    if platform.isEmpty, !senders.isEmpty || shareBodies {
+      throw ValidationError("--senders and --share-bodies go with --platform.")
+    }
+    if !platform.isEmpty, senders.isEmpty {
+      throw ValidationError("--platform needs --senders.")
+    }
     let (fanout, directory, stored) = try world.loadFanoutWithContent(threads: threads)
     guard fanout.app.rules.hasPushContent else {
       throw Failure(
@@ -79,6 +106,7 @@ struct Render: ParsableCommand {
     let service = FanoutService(
       fanout, content: directory,
       templates: try content.load(for: fanout.app.rules, orStored: stored))
+    let senders = try SenderReader.load(self.senders.map(\.path), rules: fanout.app.rules)
     let options = try input.options()
     try options.slice.apply(to: fanout)
     let readers = try input.readers(fanout.app.rules, options)
@@ -88,22 +116,36 @@ struct Render: ParsableCommand {
     Interruption.beginOutput(target)
     defer { target.abandon() }
     let writer = PayloadWriter(target)
+    let requests = RequestWriter(target, sharesBodies: shareBodies)
     let selection = MessageSelection(
       readers, ids: message.map { Identifier($0) }, skipped: skipping.report(bar),
       progress: {
         bar.update(
-          $0, [writer.messageCount.counted("message"), writer.payloadCount.counted("payload")])
+          $0,
+          platform.isEmpty
+            ? [writer.messageCount.counted("message"), writer.payloadCount.counted("payload")]
+            : [requests.messageCount.counted("message"), requests.requestCount.counted("request")])
       })
     var notes = ContentNoteTally()
     var refused = RefusedRecipients()
     let version = fanout.currentVersion
     if let user { try version.checkIsDecided(Identifier(user)) }
-    try service.render(into: writer, onlyFor: user.map { Identifier($0) }, threads: threads) {
-      notes.add($0)
-    } next: {
-      let next = try selection.nextWithContent()
-      if let next, user == nil { refused.add(version.refusedRecipients(of: next.message)) }
-      return next
+    while let (message, content) = try selection.nextWithContent() {
+      if user == nil { refused.add(version.refusedRecipients(of: message)) }
+      let user = user.map { Identifier($0) }
+      if platform.isEmpty {
+        try service.render(message, content, onlyFor: user, threads: threads, into: writer) {
+          notes.add($0.content)
+        }
+        continue
+      }
+      requests.begin(message)
+      let stream = service.requests(
+        of: message, content, by: senders, for: Set(platform), onlyFor: user, threads: threads)
+      for request in stream {
+        try requests.write(request)
+        if let content = request.content { notes.add(content) }
+      }
     }
     try selection.checkAllFound()
     // What goes to standard output is written before the error, and a file does not appear.
@@ -114,13 +156,21 @@ struct Render: ParsableCommand {
     bar.finish()
     SkipOption.say(selection.skippedCount)
     Terminal.note(
-      "\(writer.messageCount.counted("message")), \(writer.payloadCount.counted("payload"))")
+      platform.isEmpty
+        ? "\(writer.messageCount.counted("message")), \(writer.payloadCount.counted("payload"))"
+        : "\(requests.messageCount.counted("message")), \(requests.requestCount.counted("request"))"
+    )
     for line in notes.lines { Terminal.say("push-fanout: \(line)") }
     if writer.problemCount > 0 {
       Terminal.say(
         "push-fanout: payloads replaced by the vendor's plainest words: \(writer.problemCount)")
     }
-    if writer.problemCount + selection.skippedCount > 0 { throw ExitCode(1) }
+    if requests.problemCount > 0 {
+      Terminal.say("push-fanout: requests with a problem: \(requests.problemCount)")
+    }
+    if writer.problemCount + requests.problemCount + selection.skippedCount > 0 {
+      throw ExitCode(1)
+    }
   }
 }
 

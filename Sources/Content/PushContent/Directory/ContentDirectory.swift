@@ -236,6 +236,12 @@ public struct ContentDirectory: Sendable {
     people.withValue(of: id) { $0.appearance } ?? Appearance()
   }
 
+  /// A person's preferences, badge and devices.
+  @inline(__always)
+  func addressee(_ id: Identifier) -> (appearance: Appearance, devices: [Device]) {
+    people.withValue(of: id) { ($0.appearance, $0.devices) } ?? (Appearance(), [])
+  }
+
   /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
   /// its group. nil for nothing.
   func groupName(of user: Identifier, in id: Identifier) -> String? {

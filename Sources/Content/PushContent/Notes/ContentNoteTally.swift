@@ -19,8 +19,8 @@ public struct ContentNoteTally: Sendable {
   /// Counts the notes of a payload.
   ///
   /// - Complexity: O(notes of the payload).
-  public mutating func add(_ push: RenderedPush) {
-    for note in push.content.notes where note.isUnexpected {
+  public mutating func add(_ content: RenderedContent) {
+    for note in content.notes where note.isUnexpected {
       if payloads[note] != nil {
         payloads[note, default: 0] += 1
       } else if notes.count < Self.limit {

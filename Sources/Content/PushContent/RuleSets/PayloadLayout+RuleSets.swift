@@ -10,33 +10,63 @@ extension PayloadLayout {
     case local
   }
 
-  /// The payload of some words.
-  func template(_ words: RenderedContent) -> PayloadTemplate {
-    var draft = PayloadDraft()
+  /// What Apple's devices get.
+  func putPayload(
+    _ words: RenderedContent, _ traits: RecipientTraits, _ draft: inout PayloadDraft
+  ) {
+    draft.open()
     switch kind {
     case .easemob:
-      putAPS(words, senderExtension, &draft)
+      putAPS(words, senderExtension, traits, &draft)
       putIDs(&draft)
       if let extra = content.apns.extra ?? content.push.custom {
-        draft.raw(",\"e\":")
+        draft.name("e")
         draft.raw(extra)
       }
     case .rongcloud:
-      putAPS(words, senderExtension, &draft)
+      let media = sender != nil && !isBackground ? content.requests.richMedia.saying : nil  // S-26
+      var apns = senderExtension
+      apns.isMutable = media != nil
+      putAPS(words, apns, traits, &draft)
       putIDs(&draft)
-      if let data = content.pushData.saying {
-        draft.raw(",\"appData\":")
-        draft.string(data)
-      }
+      draft.member("appData", content.pushData.saying)
+      draft.member("richMediaUri", media)
     case .local:
-      draft.raw("{\"alertBody\":\"")
+      draft.name("alertBody")
+      draft.raw("\"")
       draft.bodyHere()
-      draft.raw("\",\"userInfo\":{")
-      putRC(&draft)
+      draft.raw("\"")
+      draft.name("userInfo")
+      draft.open()
+      putIDs(&draft)
       draft.raw("}")
     }
     draft.raw("}")
-    return PayloadTemplate(draft, body: words.body)
+  }
+
+  /// Members of `data` (S-43).
+  ///
+  /// - Parameter hasExtra: whether what the sender passes through is among them.
+  func putData(hasExtra: Bool, _ draft: inout PayloadDraft) {
+    switch kind {
+    case .easemob:
+      putIDs(&draft)
+      if hasExtra, let extra = content.push.custom {
+        draft.member("e", extra.text ?? extra.description)
+      }
+    case .rongcloud, .local:
+      draft.name("rc")
+      draft.nested { putRC(&$0) }
+      if hasExtra { draft.member("appData", content.pushData.saying) }
+    }
+  }
+
+  /// Since when the message waits for its recipients (S-22).
+  var start: Instant {
+    switch kind {
+    case .easemob: message.sentAt ?? message.at
+    case .rongcloud, .local: message.at
+    }
   }
 
   /// The most bytes of a payload.
@@ -65,70 +95,58 @@ extension PayloadLayout {
   /// The sender's options for the delivery of a push.
   var senderExtension: MessageContent.APNsExtension {
     switch kind {
-    case .easemob: content.apns
-    case .rongcloud, .local: MessageContent.APNsExtension()
+    case .easemob:
+      var apns = content.apns
+      apns.threadID = apns.threadID.saying ?? threadByConversation
+      return apns
+    case .rongcloud, .local:
+      var apns = MessageContent.APNsExtension()
+      guard let sender else { return apns }
+      apns.category =
+        content.requests.category.saying ?? (sender.category == .messageType ? objectName : nil)
+      apns.threadID = content.requests.threadID.saying ?? threadByConversation
+      return apns
     }
   }
 
-  /// The ids of message, sender and conversation, behind what comes before.
+  /// S-25.
+  private var threadByConversation: String? {
+    sender?.thread == .conversation ? message.conversation.text : nil
+  }
+
+  private var objectName: String? { content.objectName.saying ?? message.body.rongCloudName }
+
+  /// The ids of message, sender and conversation.
   func putIDs(_ draft: inout PayloadDraft) {
     switch kind {
-    case .easemob: putEasemobIDs(&draft)
+    case .easemob:
+      draft.member("f", message.sender?.text)
+      draft.recipient("t")
+      if conversation == .group || conversation == .thread {
+        draft.member("g", message.conversation.text)
+      }
+      draft.member("m", message.id.text)
     case .rongcloud, .local:
-      draft.raw(",")
+      draft.name("rc")
       putRC(&draft)
     }
   }
 
-  /// `f`, `t`, `g` and `m`.
-  fileprivate func putEasemobIDs(_ draft: inout PayloadDraft) {
-    if let sender = message.sender {
-      draft.raw(",\"f\":")
-      draft.string(sender.text)
-    }
-    draft.raw(",\"t\":\"")
-    draft.recipientHere()
-    draft.raw("\"")
-    if conversation == .group || conversation == .thread {
-      draft.raw(",\"g\":")
-      draft.string(message.conversation.text)
-    }
-    draft.raw(",\"m\":")
-    draft.string(message.id.text)
-  }
-
-  /// `rc` (R-57).
-  fileprivate func putRC(_ draft: inout PayloadDraft) {
-    draft.raw("\"rc\":{")
-    if let code = conversation.rongCloudCode {
-      draft.raw("\"cType\":")
-      draft.string(code)
-      draft.raw(",")
-    }
-    if let sender = message.sender {
-      draft.raw("\"fId\":")
-      draft.string(sender.text)
-      draft.raw(",")
-    }
-    if let name = content.objectName.saying ?? message.body.rongCloudName {
-      draft.raw("\"oName\":")
-      draft.string(name)
-      draft.raw(",")
-    }
-    draft.raw("\"tId\":")
+  /// What `rc` is (R-57).
+  private func putRC(_ draft: inout PayloadDraft) {
+    draft.open()
+    draft.member("cType", conversation.rongCloudCode)
+    draft.member("fId", message.sender?.text)
+    draft.member("oName", objectName)
     if conversation.isDirect, kind != .local {
-      draft.raw("\"")
-      draft.recipientHere()
-      draft.raw("\"")
+      draft.recipient("tId")
     } else {
       // On the recipient's own device the target of a direct chat is the other one.
       let target = conversation.isDirect ? message.sender : nil
-      draft.string((target ?? message.conversation).text)
+      draft.member("tId", (target ?? message.conversation).text)
     }
-    draft.raw(",\"mId\":")
-    draft.string(message.id.text)
-    draft.raw(",\"id\":")
-    draft.string(message.id.text)
+    draft.member("mId", message.id.text)
+    draft.member("id", message.id.text)
     draft.raw("}")
   }
 }

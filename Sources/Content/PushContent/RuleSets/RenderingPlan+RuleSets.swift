@@ -25,7 +25,8 @@ extension RenderingPlan {
 
     init(
       _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent,
-      _ form: PayloadForm, _ kind: ConversationKind, name: String?, senderName: String
+      _ form: PayloadForm, for sender: PushSender?, _ kind: ConversationKind, name: String?,
+      senderName: String
     ) {
       switch renderer.rules {
       case .easemob:
@@ -35,20 +36,23 @@ extension RenderingPlan {
           ?? message.sender.flatMap {
             renderer.directory.groupName(of: $0, in: message.conversation)
           }
+        var written = content
+        if sender?.platform == .fcm { written.apns = MessageContent.APNsExtension() }  // S-41
         words = .easemob(
           EasemobWords(
-            content, renderer.templates, senderName: senderName,
+            written, renderer.templates, senderName: senderName,
             groupNickname: isGroup ? nickname : nil))
-        layout = PayloadLayout(.easemob, message, content, in: kind)
+        layout = PayloadLayout(.easemob, message, content, in: kind, for: sender)
         let directed = isGroup ? content.template.directed?.targets ?? [] : []
         targets = Set(directed.filter { $0 == $0.lowercased() })
       case .rongcloud:
         words = .rongcloud(
           RongCloudWords(
-            message, content, isDirect: kind.isDirect, senderName: senderName,
+            message, content, isDirect: kind.isDirect,
+            showsDetail: sender != nil && content.requests.showsDetail, senderName: senderName,
             conversationName: name))
         layout = PayloadLayout(
-          form == .local ? .local : .rongcloud, message, content, in: kind)
+          form == .local ? .local : .rongcloud, message, content, in: kind, for: sender)
         (mentioned, mentionsEveryone) = Self.mentions(message, kind)
       case .open: preconditionFailure("open rules do not say what a push says")
       }

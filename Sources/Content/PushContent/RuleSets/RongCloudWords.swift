@@ -7,22 +7,25 @@ struct RongCloudWords: Sendable {
   private let pushContent: String
   private let content: MessageContent
   private let isDirect: Bool
+  /// Whether those who want nothing shown are not asked (S-32).
+  private let showsDetail: Bool
   private let senderName: String
   private let conversationName: String?
 
   init(
-    _ message: Message, _ content: MessageContent, isDirect: Bool, senderName: String,
-    conversationName: String?
+    _ message: Message, _ content: MessageContent, isDirect: Bool, showsDetail: Bool,
+    senderName: String, conversationName: String?
   ) {
     pushContent = message.pushContent
     self.content = content
     self.isDirect = isDirect
+    self.showsDetail = showsDetail
     self.senderName = senderName
     self.conversationName = conversationName
   }
 
   func choose(for context: RecipientContext, _ selection: inout ContentSelection) {
-    if context.preferences.style == .simpleBanner {
+    if context.preferences.style == .simpleBanner, !showsDetail {
       // The recipient wants nothing of a message shown, neither its words nor who wrote.
       selection.offer(
         .displayStyle, title: "", body: VendorText.hidden, DisplayStyle.simpleBanner.rawValue)

@@ -18,8 +18,25 @@ public struct FanoutVersion: Sendable {
   }
 
   /// Whether the version has a user.
-  package func contains(user: Identifier) -> Bool {
-    engineVersion.tables.userIDs.index(of: user) != nil
+  package func contains(user: Identifier) -> Bool { index(of: user) != nil }
+
+  package func index(of user: Identifier) -> UInt32? {
+    engineVersion.tables.userIDs.index(of: user)
+  }
+
+  /// The users that a message mentions by name, and whether it mentions everyone.
+  ///
+  /// - Complexity: O(mentions).
+  package func mentions(of message: Message) -> (users: Set<UInt32>, everyone: Bool) {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: message.conversation) else {
+      return ([], false)
+    }
+    let target = ConversationTarget(index, channel: message.channel, tables)
+    let mentions = MentionedUsers(message, target.kind, tables.app)
+    var users: Set<UInt32> = []
+    mentions.forEachUser(in: tables) { users.insert($0) }
+    return (users, mentions.everyone)
   }
 
   /// The engine's ``Fanout/epoch``.

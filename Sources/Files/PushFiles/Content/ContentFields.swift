@@ -10,6 +10,7 @@ enum ContentFields {
   /// Their names.
   static let names = [
     "text", "translations", "mentionedContent", "pushTitle", "objectName", "pushData",
+    "disablePushTitle", "forceShowDetailContent", "iOSConfig", "androidConfig", "templateId",
   ]
 
   /// Whether a field is one of these; called for fields that no other reader takes.
@@ -20,7 +21,9 @@ enum ContentFields {
     case "mentionedContent": uses.note(.mentionedContent, "\"\(key.text)\"")
     case "pushTitle": uses.note(.pushTitle, "\"\(key.text)\"")
     case "objectName": uses.note(.objectName, "\"\(key.text)\"")
-    case "pushData": uses.note(.pushData, "\"\(key.text)\"")
+    case "pushData", "disablePushTitle", "forceShowDetailContent", "iOSConfig", "androidConfig",
+      "templateId":
+      uses.note(.pushData, "\"\(key.text)\"")
     default: return false
     }
     return true
@@ -40,6 +43,11 @@ enum ContentFields {
       case "objectName": content.objectName = try value.text("objectName")
       case "pushData": content.pushData = try value.text("pushData")
       case "ext": content.readExtension(value.fields, in: parser)
+      case "disablePushTitle": content.requests.hidesTitle = try value.flag("disablePushTitle")
+      case "forceShowDetailContent":
+        content.requests.showsDetail = try value.flag("forceShowDetailContent")
+      case "iOSConfig": content.requests.readIOSConfig(try value.object("iOSConfig"))
+      case "androidConfig": content.requests.readAndroidConfig(try value.object("androidConfig"))
       default: break
       }
     }
@@ -67,9 +75,54 @@ extension MessageContent {
   fileprivate mutating func readExtension(_ fields: JSONFields, in parser: JSONParser) {
     for (key, value) in fields where value.kind == PF_JSON_OBJECT {
       switch key {
-      case "em_apns_ext": apns = APNsExtension(value.fields, in: parser)
+      case "em_apns_ext":
+        apns = APNsExtension(value.fields, in: parser)
+        for (key, value) in value.fields where "em_push_collapse_key" ~= key {
+          requests.collapseID = value.string
+        }
+      case "em_android_push_ext": requests.readAndroidExtension(value.fields)
       case "em_push_ext": push = PushExtension(value.fields, in: parser)
       case "em_push_template": template = TemplateUse(value.fields)
+      default: break
+      }
+    }
+  }
+}
+
+/// What is wrongly typed in these objects is ignored (S-4).
+extension MessageContent.RequestFields {
+  fileprivate mutating func readAndroidExtension(_ fields: JSONFields) {
+    for (key, value) in fields {
+      switch key {
+      case "fcm_channel_id": channel = value.string
+      case "fcm_options" where value.kind == PF_JSON_OBJECT:
+        for (key, value) in value.fields where "analytics_label" ~= key {
+          analyticsLabel = value.string
+        }
+      default: break
+      }
+    }
+  }
+
+  fileprivate mutating func readIOSConfig(_ fields: JSONFields) {
+    for (key, value) in fields {
+      switch key {
+      case "threadId": threadID = value.string
+      case "category": category = value.string
+      case "apnsCollapseId": collapseID = value.string
+      case "richMediaUri": richMedia = value.string
+      case "interruptionLevel": level = value.string.flatMap { InterruptionLevel(rawValue: $0) }
+      default: break
+      }
+    }
+  }
+
+  fileprivate mutating func readAndroidConfig(_ fields: JSONFields) {
+    for (key, value) in fields {
+      switch key {
+      case "fcmChannelId": channel = value.string
+      case "fcmCollapseKey": collapseKey = value.string
+      case "fcmImageUrl": image = value.string
       default: break
       }
     }

@@ -23,7 +23,10 @@ public enum TemplateReader {
   }
 
   private static func load(_ sources: [FileSource]) throws(FileProblem) -> TemplateCatalog {
-    let (catalog, problems, _) = read(sources, keepsAll: false)
+    var catalog = TemplateCatalog()
+    let (problems, _) = RecordFiles.read(sources, of: "template", keepsAll: false) {
+      (line) throws(FileProblem.Problem) in try add(line, to: &catalog)
+    }
     if let first = problems.first { throw first }
     return catalog
   }
@@ -35,50 +38,16 @@ public enum TemplateReader {
   public static func check(
     _ paths: [String]
   ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
-    read(paths.map { .path($0) }, keepsAll: true)
-  }
-
-  private static func read(
-    _ sources: [FileSource], keepsAll: Bool
-  ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
     var catalog = TemplateCatalog()
-    var problems: [FileProblem] = []
-    var count = 0
-    for source in sources where keepsAll || problems.isEmpty {
-      let lines: JSONLines
-      do throws(FileProblem) { lines = try source.lines() } catch {
-        problems.append(error)
-        continue
-      }
-      var isEmpty = true
-      while true {
-        do throws(FileProblem) {
-          let line = try lines.located { () throws(FileProblem.Problem) in
-            guard let line = try lines.next() else { return false }
-            count += 1
-            try add(line, to: &catalog)
-            return true
-          }
-          guard line else { break }
-          isEmpty = false
-        } catch {
-          isEmpty = false
-          problems.append(error)
-          if !keepsAll || !error.isOfOneLine { break }
-        }
-      }
-      if isEmpty { problems.append(FileProblem(file: source.name, line: 1, problem: .isEmpty)) }
-    }
+    let (problems, count) = RecordFiles.read(
+      paths.map { .path($0) }, of: "template", keepsAll: true
+    ) { (line) throws(FileProblem.Problem) in try add(line, to: &catalog) }
     return (catalog, problems, count)
   }
 
   private static func add(
     _ line: JSONValue, to catalog: inout TemplateCatalog
   ) throws(FileProblem.Problem) {
-    guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
-      throw .missingField("kind")
-    }
-    guard "template" ~= kind else { throw .notATemplate(try kind.text("kind")) }
     var name: String?
     var title: String?
     var content: String?

@@ -169,7 +169,8 @@ final class JSONParser {
   ///
   /// - Complexity: O(bytes of the line).
   func raw(_ value: JSONValue) -> RawJSON {
-    unsafe RawJSON(unchecked: RawText.value(in: line, token: index(of: value)))
+    unsafe RawJSON(
+      unchecked: RawText.value(in: line, token: index(of: value)), text: value.string)
   }
 
   /// Where in the line that was parsed last a value stands.

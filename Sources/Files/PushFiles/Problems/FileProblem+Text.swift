@@ -104,8 +104,11 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .notALanguage(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a language tag, like en or zh-Hans"
     case .repeatedLanguage(let tag): "the language \(quoted(tag)) is repeated"
-    case .notATemplate(let kind):
-      "the kind \(quoted(kind)) does not belong into a file of templates; its kind is template"
+    case .wrongKind(let kind, let expected):
+      "the kind \(quoted(kind)) does not belong into a file of \(expected)s; its kind is \(expected)"
+    case .repeatedSender(let platform, let notifier):
+      "a second sender of \(platform) "
+        + (notifier.map { "for the notifier \(quoted($0))" } ?? "without a notifier")
     case .fieldTwice(let name, let other):
       "\(quoted(name)) and \(quoted(other)) are the same field; give one of them"
     case .template(let name, let error):

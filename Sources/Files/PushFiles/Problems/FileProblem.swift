@@ -146,8 +146,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notALanguage(String, value: String)
     /// There are two texts for this language.
     case repeatedLanguage(String)
-    /// A record of this kind in a file of templates.
-    case notATemplate(String)
+    /// A record of this kind in a file of records of another.
+    case wrongKind(String, expected: String)
+    /// Two senders of a platform have this notifier, or none.
+    case repeatedSender(String, notifier: String?)
     /// Two names of one field.
     case fieldTwice(String, String)
     /// What is wrong with a template, or with a field that names one.
@@ -245,7 +247,8 @@ extension FileProblem.Problem {
       .outOfRange, .notAnInstant, .skippedTime, .withoutOffset,
       .notALocalTime, .notYearFirst, .unknownTimeZone, .unknownZones, .timeZoneData,
       .refused, .fieldOfOtherRules, .presenceOfUsers, .presenceOfDevices, .secondApp,
-      .repeatedDevice, .notALanguage, .repeatedLanguage, .notATemplate, .fieldTwice, .template,
+      .repeatedDevice, .notALanguage, .repeatedLanguage, .wrongKind, .repeatedSender, .fieldTwice,
+      .template,
       .parentMissing, .parentNotGroup, .parentWithoutThreads, .followOutsideThread, .rolesInThread,
       .noParent, .sinceInThread, .notInParent, .channelsOutsideUltraGroup, .parentOfThread,
       .memberInTheWay, .outOfOrder, .unknownConversation, .unknownUser, .unknownDevice,

@@ -69,6 +69,16 @@ extension AppSettings {
   }
 }
 
+extension AppSettings {
+  /// How many seconds a push is worth delivering where its sender does not say (S-2).
+  package var requestSeconds: Int64 {
+    switch rules {
+    case .easemob: min(easemob.expireSeconds, PushSender.longestTTL)
+    case .rongcloud, .open: 86_400
+    }
+  }
+}
+
 /// The options by their names in files, with their values as text, to be stored outside of settings
 /// files.
 extension AppSettings {

@@ -1,0 +1,202 @@
+package import PushModel
+
+/// A device that a push was decided to go to.
+package struct PushTarget: Sendable {
+  let user: Identifier
+  let device: Identifier
+  let traits: RecipientTraits
+
+  /// - Parameters:
+  ///   - isForced: whether force brought the push about.
+  ///   - isMentioned: whether the message is of a class of mentions for the user.
+  package init(user: Identifier, device: Identifier, isForced: Bool, isMentioned: Bool) {
+    (self.user, self.device) = (user, device)
+    traits = (isForced ? RecipientTraits.forced : []).union(isMentioned ? .mentioned : [])
+  }
+}
+
+extension ContentRenderer {
+  /// The requests of a message's pushes, as they are asked for.
+  ///
+  /// - Parameters:
+  ///   - targets: the devices that were decided, those of a user in a row.
+  ///   - senders: how requests are made, of which a device has one (S-6).
+  ///   - platforms: those of which there are requests (S-7).
+  ///   - app: the settings that it was decided by.
+  ///   - threads: how many threads may work; nil for as many as the system gives.
+  package func requests(
+    of message: Message, _ content: MessageContent, to targets: [PushTarget],
+    by senders: [PushSender], for platforms: Set<PushPlatform>, in app: AppSettings,
+    threads: Int? = nil
+  ) -> RequestStream {
+    if targets.isEmpty { return RequestStream(nil, [], threads: 1) }
+    let plan = RequestPlan(self, message, content, senders, platforms, app)
+    return RequestStream(plan, targets, threads: threads)
+  }
+}
+
+/// What the requests of one message need to know of it, the same for all threads.
+final class RequestPlan: Sendable {
+  /// What a sender's requests share.
+  final class Part: Sendable {
+    let plan: RenderingPlan
+    let route: RequestRoute
+
+    init(_ plan: RenderingPlan, _ sender: PushSender) {
+      self.plan = plan
+      route = RequestRoute(sender, plan.layout)
+    }
+  }
+
+  let message: Message
+  let directory: ContentDirectory
+  let platforms: Set<PushPlatform>
+  /// Of each sender its part; nil for one of a platform that is left out.
+  let parts: [Part?]
+  private let names: [(platform: PushPlatform, notifier: Identifier?)]
+
+  init(
+    _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent,
+    _ senders: [PushSender], _ platforms: Set<PushPlatform>, _ app: AppSettings
+  ) {
+    self.message = message
+    self.platforms = platforms
+    directory = renderer.directory
+    names = senders.map { ($0.platform, $0.notifier) }
+    parts = senders.map { sender in
+      guard platforms.contains(sender.platform) else { return nil }
+      var sender = sender
+      sender.ttl = sender.ttl ?? app.requestSeconds
+      return Part(RenderingPlan(renderer, message, content, for: sender), sender)
+    }
+  }
+
+  /// The sender of a device (S-6).
+  func sender(_ platform: PushPlatform?, _ notifier: Identifier?) -> Int? {
+    var usual: Int?
+    for index in names.indices where platform == nil || names[index].platform == platform {
+      if let name = names[index].notifier {
+        if name == notifier { return index }
+      } else if usual == nil {
+        if notifier == nil { return index }
+        usual = index
+      }
+    }
+    return usual
+  }
+}
+
+/// Renders the requests of one message, one device at a time.
+struct RequestRenderer: PieceRenderer {
+  struct Item: PieceItem {
+    var end = 0
+    var words: UInt32 = 0
+    /// The user's devices, and which of them it is; nil for one of which nothing is known.
+    var devices: [Device]
+    var device: Int?
+    var sender: Int?
+    /// Whether it is of a platform that is left out.
+    var isLeftOut = false
+    /// Whether the body names its recipient.
+    var isPersonal = false
+    var problem: PushRequest.Problem?
+
+    var address: DeviceAddress { device.map { devices[$0].address } ?? DeviceAddress() }
+  }
+
+  private let plan: RequestPlan
+  private var renderers: [MessageRenderer?]
+  /// How much memory the words took that the renderers have put together.
+  private var wordBytes = 0
+
+  init(_ plan: RequestPlan) {
+    self.plan = plan
+    renderers = plan.parts.map { _ in nil }
+  }
+
+  mutating func piece(_ targets: ArraySlice<PushTarget>, byteLimit: Int) -> Piece<Item> {
+    for sender in renderers.indices { renderers[sender]?.trim() }
+    let before = wordBytes
+    var piece = Piece<Item>()
+    piece.items.reserveCapacity(targets.count)
+    var ahead: [(item: Item, appearance: ContentDirectory.Appearance)] = []
+    for (index, target) in targets.enumerated() {
+      // Reads in a row wait for memory at the same time.
+      let place = index % MessageRenderer.lookAhead
+      if place == 0 {
+        ahead.removeAll(keepingCapacity: true)
+        for target in targets.dropFirst(index).prefix(MessageRenderer.lookAhead) {
+          let (appearance, devices) = plan.directory.addressee(target.user)
+          ahead.append((item(target, devices), appearance))
+        }
+      }
+      var item = ahead[place].item
+      if let sender = item.sender, item.problem == nil, let part = plan.parts[sender] {
+        wordBytes += Self.render(
+          target, ahead[place].appearance, part, by: &renderers[sender], &item, to: &piece.bytes)
+      }
+      item.end = piece.bytes.count
+      if piece.items.isEmpty {
+        // Most bodies of a message are about as long as the first.
+        let expected = piece.bytes.count * targets.count * 17 / 16
+        piece.bytes.reserveCapacity(min(expected, byteLimit))
+      }
+      piece.items.append(item)
+      piece.byteCount =
+        piece.bytes.count + piece.items.count * MemoryLayout<Item>.stride + wordBytes - before
+      if piece.byteCount > byteLimit { break }
+    }
+    piece.words = renderers.map { $0?.words ?? [] }
+    return piece
+  }
+
+  /// A request without its body.
+  private func item(_ target: PushTarget, _ devices: [Device]) -> Item {
+    var item = Item(devices: devices)
+    item.device = devices.firstIndex { $0.id == target.device }
+    let address = item.address
+    guard let sender = plan.sender(address.platform, item.device.flatMap { devices[$0].notifier })
+    else {
+      item.problem = .noSender
+      item.isLeftOut = address.platform.map { !plan.platforms.contains($0) } ?? false
+      return item
+    }
+    guard let part = plan.parts[sender] else {
+      item.isLeftOut = true  // S-7
+      return item
+    }
+    item.sender = sender
+    if part.route.isAPNs, let token = address.token, !Self.isAPNsToken(token) {  // S-9
+      item.problem = .badToken
+    }
+    return item
+  }
+
+  /// Renders the body of a request.
+  ///
+  /// - Returns: how many bytes of words were put together for it.
+  private static func render(
+    _ target: PushTarget, _ appearance: ContentDirectory.Appearance, _ part: RequestPlan.Part,
+    by renderer: inout MessageRenderer?, _ item: inout Item, to bytes: inout [UInt8]
+  ) -> Int {
+    if renderer == nil { renderer = MessageRenderer(part.plan) }
+    let before = renderer?.variantBytes ?? 0
+    let rendered = renderer?.append(target.user, appearance, target.traits, to: &bytes)
+    guard let (words, state) = rendered else { return 0 }
+    item.words = UInt32(words)
+    item.isPersonal = renderer?.namesRecipient(words) ?? false
+    if state.problem != nil { item.problem = .payloadTooLarge }
+    return (renderer?.variantBytes ?? 0) - before
+  }
+
+  private static func isAPNsToken(_ token: String) -> Bool {
+    var token = token
+    return token.withUTF8 { utf8 in
+      // Without an end at the first other byte, so that many are compared at once.
+      let others = unsafe utf8.reduce(0 as UInt8) {
+        $0 | ($1 &- 0x30 < 10 || ($1 | 0x20) &- 0x61 < 6 ? 0 : 1)
+      }
+      return others == 0 && (2...200).contains(utf8.count) && utf8.count % 2 == 0
+    }
+  }
+}
