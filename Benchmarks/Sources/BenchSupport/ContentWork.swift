@@ -1,4 +1,5 @@
 import PushContent
+import PushFiles
 import PushModel
 
 extension Work {
@@ -10,6 +11,89 @@ extension Work {
     render("remarks", people: .remarks),
     render("long", people: .unknown, bodyBytes: 10_000),
   ]
+
+  /// Lines of the pushes of one message, to /dev/null: those of `render`, those of requests to Apple,
+  /// with a body in each or shared, and a loop that copies the lines of requests. One template for
+  /// all; a remark of each recipient; a group of RongCloud's, in which bodies are equal.
+  static let requests = [
+    ("shared", RuleSet.easemob, People.unknown), ("remarks", .easemob, .remarks),
+    ("group", .rongcloud, .unknown),
+  ].flatMap { (name, rules, people) in
+    LineKind.allCases.map { lines("requests.\(name).\($0)", $0, rules, people) }
+  }
+
+  private enum LineKind: CaseIterable {
+    case payloads, requests, sharing, copies
+  }
+
+  private static func lines(
+    _ name: String, _ kind: LineKind, _ rules: RuleSet, _ people: People
+  ) -> Work {
+    Work(name, unit: "line") { stages in
+      let count = min(100_000, stages.scale.largestGroup)
+      let users = (0..<count).map { BenchWorld.userID($0 * 7) }
+      var directory = directory(users, people)
+      for user in users {
+        let token = String(repeating: "8f3c0a91", count: 8)
+        let address = must { try DeviceAddress(platform: .apns, token: token) }
+        directory.setDevices([Device(id: "p1", address: address)], of: user)
+      }
+      let renderer = ContentRenderer(
+        rules: rules, templates: rules == .easemob ? templates : TemplateCatalog(),
+        directory: directory)
+      let message = Message(
+        id: "1234567890123456789", conversation: "g1", at: Instant(milliseconds: 1_717_416_000_000),
+        sender: "sender")
+      var content = MessageContent(text: "See you at eight, and bring the maps.")
+      content.template.name = people == .unknown && rules == .easemob ? "shared" : nil
+      let senders = must {
+        try SenderReader.load(
+          Array(#"{"kind":"sender","platform":"apns","topic":"com.example.chat"}"#.utf8),
+          rules: rules)
+      }
+      let targets = users.map {
+        PushTarget(user: $0, device: "p1", isForced: false, isMentioned: false)
+      }
+      let output = must { try OutputFile(path: "/dev/null") }
+      let requests = {
+        renderer.requests(
+          of: message, content, to: targets, by: senders, for: [.apns],
+          in: AppSettings(rules: rules), threads: 1)
+      }
+      switch kind {
+      case .payloads:
+        let writer = PayloadWriter(output)
+        return Prepared(units: count) {
+          writer.begin(message)
+          for push in renderer.stream(message, content, for: users, threads: 1) {
+            must { try writer.write(push, .push) }
+          }
+        }
+      case .requests, .sharing:
+        let writer = RequestWriter(output, sharesBodies: kind == .sharing)
+        return Prepared(units: count) {
+          writer.begin(message)
+          for request in requests() { must { try writer.write(request) } }
+        }
+      case .copies:
+        let bytes = OutputBytes()
+        let writer = RequestWriter(bytes)
+        writer.begin(message)
+        for request in requests() { must { try writer.write(request) } }
+        let lines = bytes.bytes.split(separator: UInt8(ascii: "\n"))
+        require(lines.count == count, "\(lines.count) requests")
+        return Prepared(units: count) {
+          var row: [UInt8] = []
+          for line in lines {
+            row.removeAll(keepingCapacity: true)
+            row.append(contentsOf: line)
+            row.append(UInt8(ascii: "\n"))
+            must { try output.write(row) }
+          }
+        }
+      }
+    }
+  }
 
   private enum People: Sendable {
     /// Nobody has set anything.

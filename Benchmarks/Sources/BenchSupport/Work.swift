@@ -35,7 +35,7 @@ public struct Work: Sendable {
   /// All that is measured.
   public static let all: [Work] =
     bitmaps + days + replays + resolve + decide + pushList + updates + turns + parse + write
-    + content
+    + content + requests
 
   /// The group sizes that are measured.
   static let sizes = [5, 50, 500, 5_000, 100_000, 1_000_000]

@@ -236,11 +236,15 @@ public struct ContentDirectory: Sendable {
     people.withValue(of: id) { $0.appearance } ?? Appearance()
   }
 
-  /// A person's preferences, badge and devices.
+  /// How many devices are known of a person.
   @inline(__always)
-  func addressee(_ id: Identifier) -> (appearance: Appearance, devices: [Device]) {
-    people.withValue(of: id) { ($0.appearance, $0.devices) } ?? (Appearance(), [])
-  }
+  func deviceCount(of id: Identifier) -> Int { people.withValue(of: id) { $0.devices.count } ?? 0 }
+
+  /// What `body` gives of a person; nil for one of whom nothing is known.
+  @inline(__always)
+  func withPerson<Result>(
+    _ id: Identifier, _ body: (borrowing Person) -> Result
+  ) -> Result? { people.withValue(of: id, body) }
 
   /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
   /// its group. nil for nothing.

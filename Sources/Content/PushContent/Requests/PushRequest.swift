@@ -22,8 +22,8 @@ public struct PushRequest: Sendable {
   let route: RequestRoute?
   /// The words of its sender's requests.
   let words: [RenderedContent]
-  /// The body but for an address of Firebase's.
-  package let bodyBytes: ArraySlice<UInt8>
+  /// Those of the address and of the body.
+  let bytes: ArraySlice<UInt8>
 
   /// The message's id.
   public var message: Identifier { plan.message.id }
@@ -32,20 +32,24 @@ public struct PushRequest: Sendable {
   /// The id of the recipient's device.
   public var device: Identifier { target.device }
   /// The provider; nil where there is no sender and the device does not say.
-  public var platform: PushPlatform? { route?.sender.platform ?? address.platform }
+  public var platform: PushPlatform? { route?.sender.platform ?? item.platform }
   /// Why it cannot be sent as it should be; nil when it can.
   public var problem: Problem? { item.problem }
   /// Whether the body names the recipient, so that it is nobody else's.
   package var isPersonal: Bool { item.isPersonal }
 
-  private var address: DeviceAddress { item.address }
+  private var address: ArraySlice<UInt8> { bytes.prefix(Int(item.addressCount)) }
+  /// The body but for an address of Firebase's.
+  package var bodyBytes: ArraySlice<UInt8> { bytes.dropFirst(Int(item.addressCount)) }
 
   /// The name of the push certificate that the sender is for.
   public var sender: Identifier? { route?.sender.notifier }
 
   /// Where it goes; nil where there is nothing to send. Without a token of Apple's that the device
   /// says, it ends in `/`, and whoever sends adds it (S-11).
-  public var url: String? { sendable.map { $0.url + ($0.isAPNs ? address.token ?? "" : "") } }
+  public var url: String? {
+    sendable.map { $0.url + ($0.isAPNs ? String(decoding: address, as: UTF8.self) : "") }
+  }
 
   /// The headers, in their order; none where there is nothing to send.
   public var headers: [(name: String, value: String)] {
@@ -88,9 +92,9 @@ public struct PushRequest: Sendable {
   private func appendBody(to bytes: inout [UInt8]) {
     guard route?.isAPNs == false else { return bytes.append(contentsOf: bodyBytes) }
     bytes.append(contentsOf: "{\"message\":".utf8)
-    if let (name, value) = fcmAddress {
-      bytes.append(contentsOf: name == .fid ? "{\"fid\":".utf8 : "{\"token\":".utf8)
-      bytes.appendJSON(value)
+    if item.address != .none {
+      bytes.append(UInt8(ascii: "{"))
+      appendAddress(to: &bytes)
       bytes.append(UInt8(ascii: ","))
       bytes.append(contentsOf: bodyBytes.dropFirst())
     } else {
@@ -99,11 +103,11 @@ public struct PushRequest: Sendable {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  private enum AddressName { case fid, token }
-
-  /// S-40.
-  private var fcmAddress: (name: AddressName, value: String)? {
-    address.fid.map { (.fid, $0) } ?? address.token.map { (.token, $0) }
+  /// A member with the address of Firebase's (S-40).
+  private func appendAddress(to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: item.address == .fid ? "\"fid\":\"".utf8 : "\"token\":\"".utf8)
+    unsafe address.withUnsafeBytes { unsafe bytes.appendJSONCharacters($0) }
+    bytes.append(UInt8(ascii: "\""))
   }
 
   // MARK: As a line
@@ -116,7 +120,7 @@ public struct PushRequest: Sendable {
     bytes.appendJSON(device.text)
     if let route = sendable {
       bytes.append(contentsOf: route.lineStart)
-      if route.isAPNs, let token = address.token { bytes.append(contentsOf: token.utf8) }
+      if route.isAPNs { bytes.append(contentsOf: address) }
       bytes.append(contentsOf: route.lineEnd)
       if let id = apnsID {
         bytes.append(contentsOf: ",\"apns-id\":\"".utf8)
@@ -125,9 +129,9 @@ public struct PushRequest: Sendable {
       }
       bytes.append(UInt8(ascii: "}"))
       if let bodyID {
-        if !route.isAPNs, let (name, value) = fcmAddress {
-          bytes.append(contentsOf: name == .fid ? ",\"fid\":".utf8 : ",\"token\":".utf8)
-          bytes.appendJSON(value)
+        if !route.isAPNs, item.address != .none {
+          bytes.append(UInt8(ascii: ","))
+          appendAddress(to: &bytes)
         }
         bytes.append(contentsOf: ",\"bodyId\":\(bodyID)".utf8)
       } else {
@@ -227,7 +231,7 @@ public struct RequestStream: Sequence, IteratorProtocol {
         plan: plan, target: target, item: item,
         route: item.sender.flatMap { plan.parts[$0]?.route },
         words: item.sender.map { pieces.current.words[$0] } ?? [],
-        bodyBytes: pieces.current.bytes(of: index))
+        bytes: pieces.current.bytes(of: index))
     }
     return nil
   }

@@ -88,20 +88,22 @@ final class RequestPlan: Sendable {
 
 /// Renders the requests of one message, one device at a time.
 struct RequestRenderer: PieceRenderer {
+  /// Its bytes are those of an address that the device says, and those of the body.
   struct Item: PieceItem {
+    enum Address { case none, token, fid }
+
     var end = 0
     var words: UInt32 = 0
-    /// The user's devices, and which of them it is; nil for one of which nothing is known.
-    var devices: [Device]
-    var device: Int?
+    var address = Address.none
+    var addressCount: UInt16 = 0
+    /// What the device says.
+    var platform: PushPlatform?
     var sender: Int?
     /// Whether it is of a platform that is left out.
     var isLeftOut = false
     /// Whether the body names its recipient.
     var isPersonal = false
     var problem: PushRequest.Problem?
-
-    var address: DeviceAddress { device.map { devices[$0].address } ?? DeviceAddress() }
   }
 
   private let plan: RequestPlan
@@ -120,17 +122,26 @@ struct RequestRenderer: PieceRenderer {
     var piece = Piece<Item>()
     piece.items.reserveCapacity(targets.count)
     var ahead: [(item: Item, appearance: ContentDirectory.Appearance)] = []
+    var addresses: [UInt8] = []
+    var addressStart = 0
+    // Summed, so that the reads are not left out.
+    var known = 0
+    defer { withExtendedLifetime(known) {} }
     for (index, target) in targets.enumerated() {
       // Reads in a row wait for memory at the same time.
       let place = index % MessageRenderer.lookAhead
       if place == 0 {
         ahead.removeAll(keepingCapacity: true)
-        for target in targets.dropFirst(index).prefix(MessageRenderer.lookAhead) {
-          let (appearance, devices) = plan.directory.addressee(target.user)
-          ahead.append((item(target, devices), appearance))
-        }
+        addresses.removeAll(keepingCapacity: true)
+        addressStart = 0
+        let next = targets.dropFirst(index).prefix(MessageRenderer.lookAhead)
+        for target in next { known &+= plan.directory.deviceCount(of: target.user) }
+        for target in next { ahead.append(item(target, to: &addresses)) }
       }
       var item = ahead[place].item
+      let addressEnd = addressStart + Int(item.addressCount)
+      piece.bytes.append(contentsOf: addresses[addressStart..<addressEnd])
+      addressStart = addressEnd
       if let sender = item.sender, item.problem == nil, let part = plan.parts[sender] {
         wordBytes += Self.render(
           target, ahead[place].appearance, part, by: &renderers[sender], &item, to: &piece.bytes)
@@ -150,26 +161,55 @@ struct RequestRenderer: PieceRenderer {
     return piece
   }
 
-  /// A request without its body.
-  private func item(_ target: PushTarget, _ devices: [Device]) -> Item {
-    var item = Item(devices: devices)
-    item.device = devices.firstIndex { $0.id == target.device }
-    let address = item.address
-    guard let sender = plan.sender(address.platform, item.device.flatMap { devices[$0].notifier })
-    else {
+  /// A request without its body, its address behind `bytes`, and how the user's pushes look.
+  private func item(
+    _ target: PushTarget, to bytes: inout [UInt8]
+  ) -> (item: Item, appearance: ContentDirectory.Appearance) {
+    let known = plan.directory.withPerson(target.user) { person in
+      guard let index = person.devices.firstIndex(where: { $0.id == target.device }) else {
+        return (item(nil, notifier: nil), person.appearance)
+      }
+      var item = item(
+        person.devices[index].platform, notifier: person.devices[index].notifier)
+      if let sender = item.sender {
+        let isAPNs = plan.parts[sender]?.route.isAPNs == true
+        if !isAPNs, let fid = person.devices[index].fid {
+          Self.add(.fid, fid, isAPNs: false, to: &bytes, &item)
+        } else if let token = person.devices[index].token {
+          Self.add(.token, token, isAPNs: isAPNs, to: &bytes, &item)
+        }
+      }
+      return (item, person.appearance)
+    }
+    return known ?? (item(nil, notifier: nil), ContentDirectory.Appearance())
+  }
+
+  /// A request of which only the device's platform and notifier are known.
+  private func item(_ platform: PushPlatform?, notifier: Identifier?) -> Item {
+    var item = Item(platform: platform)
+    if let sender = plan.sender(platform, notifier) {
+      if plan.parts[sender] == nil { item.isLeftOut = true } else { item.sender = sender }  // S-7
+    } else {
       item.problem = .noSender
-      item.isLeftOut = address.platform.map { !plan.platforms.contains($0) } ?? false
-      return item
-    }
-    guard let part = plan.parts[sender] else {
-      item.isLeftOut = true  // S-7
-      return item
-    }
-    item.sender = sender
-    if part.route.isAPNs, let token = address.token, !Self.isAPNsToken(token) {  // S-9
-      item.problem = .badToken
+      item.isLeftOut = platform.map { !plan.platforms.contains($0) } ?? false
     }
     return item
+  }
+
+  /// Adds the address of a device (S-40).
+  private static func add(
+    _ address: Item.Address, _ text: String, isAPNs: Bool, to bytes: inout [UInt8],
+    _ item: inout Item
+  ) {
+    let start = bytes.count
+    bytes.append(contentsOf: text.utf8)
+    if isAPNs, !isAPNsToken(bytes[start...]) {
+      item.problem = .badToken
+      bytes.removeLast(bytes.count - start)
+    } else {
+      item.address = address
+      item.addressCount = UInt16(bytes.count - start)
+    }
   }
 
   /// Renders the body of a request.
@@ -189,14 +229,12 @@ struct RequestRenderer: PieceRenderer {
     return (renderer?.variantBytes ?? 0) - before
   }
 
-  private static func isAPNsToken(_ token: String) -> Bool {
-    var token = token
-    return token.withUTF8 { utf8 in
-      // Without an end at the first other byte, so that many are compared at once.
-      let others = unsafe utf8.reduce(0 as UInt8) {
-        $0 | ($1 &- 0x30 < 10 || ($1 | 0x20) &- 0x61 < 6 ? 0 : 1)
-      }
-      return others == 0 && (2...200).contains(utf8.count) && utf8.count % 2 == 0
+  /// S-9.
+  private static func isAPNsToken(_ token: ArraySlice<UInt8>) -> Bool {
+    // Without an end at the first other byte, so that many are compared at once.
+    let others = token.reduce(0 as UInt8) {
+      $0 | ($1 &- 0x30 < 10 || ($1 | 0x20) &- 0x61 < 6 ? 0 : 1)
     }
+    return others == 0 && (2...200).contains(token.count) && token.count % 2 == 0
   }
 }

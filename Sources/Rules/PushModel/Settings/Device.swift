@@ -46,6 +46,10 @@ public struct Device: Hashable, Sendable {
     @inlinable set { rare.fields = newValue }
   }
   @usableFromInline var rare = RareFields<DeviceAddress>()
+  // The parts, without a copy of the others.
+  @inlinable package var platform: PushPlatform? { rare.box?.fields.platform }
+  @inlinable package var token: String? { rare.box?.fields.token }
+  @inlinable package var fid: String? { rare.box?.fields.fid }
 
   /// A device; by default an offline phone with a token.
   public init(
