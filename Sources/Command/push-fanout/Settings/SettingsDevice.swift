@@ -78,7 +78,7 @@ struct ListDevices: ParsableCommand {
 struct BindToken: ParsableCommand {
   static let configuration = deviceConfiguration(
     "bind", "Bind a push token; an unknown device is added.",
-    "bind --device p1 --kind mobile --notifier apns-prod --platform apns --token 0af1")
+    "bind --device p1 --notifier apns-prod --platform apns --token 0af1")
   @OptionGroup var target: DeviceOptions
   @Option(help: ArgumentHelp("mobile, desktop or web. (default: as it was)", valueName: "kind"))
   var kind: Device.Kind?
