@@ -10,9 +10,11 @@ import unittest
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "run-steps"
 
 
-def uncoloured(environment):
-    """The environment with more in it, and without what whoever runs the tests says of colours."""
-    return {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | environment
+def fresh(environment):
+    """The environment with more in it, and without what says of whoever runs the tests: whether they show
+    colours, and that they are a step themselves."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ("NO_COLOR", "COMPILE_TIMES")} | environment
 
 
 def run(text, **environment):
@@ -20,7 +22,7 @@ def run(text, **environment):
         file.write(text)
         file.flush()
         return subprocess.run([PROGRAM, file.name], capture_output=True, text=True,
-                              env=uncoloured(environment))
+                              env=fresh(environment))
 
 
 def row(done, name):
