@@ -9,18 +9,15 @@ public import PushModel
 /// Two schedules are equal when they have the same level at every time of the week in the same
 /// zone.
 ///
-/// - Memory: 16 bytes, and 8 bytes a stretch: mostly two or three. A zone's table is shared.
+/// - Memory: 24 bytes, and a list of 8 bytes a stretch: mostly two or three. A zone's table is shared.
 public struct QuietSchedule: Hashable, Sendable {
   static let daySeconds: Int32 = 86_400
   static let weekSeconds: Int32 = 604_800
 
   /// After how many seconds of local time it repeats: a day, or else a week that starts on Monday.
   private let period: Int32
-  /// When another level begins, in seconds of the period, ascending. The first is 0.
-  private let starts: [Int32]
-  /// What is let through from the start of the same index on; nil outside of all windows.
-  /// Neighbours differ.
-  private let levels: [NotificationLevel?]
+  /// Ascending, the first at 0; levels of neighbours differ.
+  private let stretches: [Stretch]
   /// Whose wall clock it follows.
   public let zone: ZoneTable
 
@@ -48,17 +45,26 @@ public struct QuietSchedule: Hashable, Sendable {
   /// Saturday 7:00. Inside is `(second of the week - start) mod 604,800 < span`, also where the
   /// start was jumped over by a clock change.
   public init(_ windows: QuietWindows, zone: ZoneTable) {
-    var ofWeek: [Window] = []
+    let isDaily = windows.windows.allSatisfy { $0.days == QuietWindows.Window.everyDay }
+    var ofPeriod: [Window] = []
     for window in windows.windows {
-      for day: Int32 in 0..<7 where window.days >> UInt8(day) & 1 != 0 {
-        ofWeek.append(
+      for day: Int32 in isDaily ? 0..<1 : 0..<7 where window.days >> UInt8(day) & 1 != 0 {
+        ofPeriod.append(
           Window(
             start: day * Self.daySeconds + window.startMinute * 60, span: window.spanSeconds,
             level: NotificationLevel(window.allow)))
       }
     }
-    let week = QuietSchedule(ofWeek, period: Self.weekSeconds, zone)
-    self = week.asDay ?? week
+    let own = QuietSchedule(ofPeriod, period: isDaily ? Self.daySeconds : Self.weekSeconds, zone)
+    self = own.asDay ?? own
+  }
+
+  /// A time at which another level begins.
+  private struct Stretch: Hashable {
+    /// In seconds of the period.
+    let start: Int32
+    /// What is let through from then on; nil outside of all windows.
+    let level: NotificationLevel?
   }
 
   /// A window of the period, in seconds.
@@ -77,46 +83,48 @@ public struct QuietSchedule: Hashable, Sendable {
       edges.append((window.start + window.span) % period)
     }
     edges.sort()
-    var starts: [Int32] = []
-    var levels: [NotificationLevel?] = []
-    starts.reserveCapacity(edges.count)
-    levels.reserveCapacity(edges.count)
+    var stretches: [Stretch] = []
+    stretches.reserveCapacity(edges.count)
     for edge in edges {
       // What windows that overlap all let through (O-13); nil for no window.
       var level: NotificationLevel?
-      for window in windows where (edge - window.start + period) % period < window.span {
-        level = level?.together(with: window.level) ?? window.level
+      for window in windows {
+        let since = edge - window.start
+        if (since < 0 ? since + period : since) < window.span {
+          level = level?.together(with: window.level) ?? window.level
+        }
       }
-      if let last = levels.last, last == level { continue }
-      starts.append(edge)
-      levels.append(level)
+      if let last = stretches.last, last.level == level { continue }
+      stretches.append(Stretch(start: edge, level: level))
     }
-    self.starts = starts
-    self.levels = levels
+    self.stretches = stretches
   }
 
-  private init(day starts: [Int32], _ levels: [NotificationLevel?], _ zone: ZoneTable) {
+  private init(day stretches: ArraySlice<Stretch>, _ zone: ZoneTable) {
     period = Self.daySeconds
-    self.starts = starts
-    self.levels = levels
+    self.stretches = Array(stretches)
     self.zone = zone
   }
 
-  /// The same with a day as its period, if all days of the week are alike.
+  /// The same with a day as its period, if all days of a week are alike.
   private var asDay: QuietSchedule? {
-    func day(_ number: Int32) -> ([Int32], [NotificationLevel?]) {
-      let midnight = number * Self.daySeconds
-      var found: ([Int32], [NotificationLevel?]) = ([0], [levels[index(of: midnight)]])
-      for (start, level) in zip(starts, levels)
-      where midnight < start && start < midnight + Self.daySeconds {
-        found.0.append(start - midnight)
-        found.1.append(level)
+    guard !repeatsDaily else { return nil }
+    let ofMonday = stretches.prefix { $0.start < Self.daySeconds }.count
+    var next = ofMonday
+    for day: Int32 in 1..<7 {
+      let midnight = day * Self.daySeconds
+      // What goes on over midnight does not begin there.
+      if next < stretches.count, stretches[next].start == midnight { next += 1 }
+      guard stretches[next - 1].level == stretches[0].level else { return nil }
+      for own in stretches[1..<ofMonday] {
+        guard next < stretches.count,
+          stretches[next] == Stretch(start: midnight + own.start, level: own.level)
+        else { return nil }
+        next += 1
       }
-      return found
     }
-    let first = day(0)
-    guard (1..<7).allSatisfy({ day($0) == first }) else { return nil }
-    return QuietSchedule(day: first.0, first.1, zone)
+    guard next == stretches.count else { return nil }
+    return QuietSchedule(day: stretches[..<ofMonday], zone)
   }
 
   // MARK: Instants
@@ -126,7 +134,7 @@ public struct QuietSchedule: Hashable, Sendable {
   ///
   /// - Complexity: O(log transitions of the zone + stretches).
   public func level(at utcSeconds: Int64) -> NotificationLevel? {
-    levels[index(of: localSecond(at: utcSeconds))]
+    stretches[index(of: localSecond(at: utcSeconds))].level
   }
 
   /// Whether an instant, in whole seconds since the epoch, is inside of a window.
@@ -141,7 +149,7 @@ public struct QuietSchedule: Hashable, Sendable {
   /// - Complexity: O(log transitions of the zone) a clock change; rarely more than one is looked
   ///   at.
   public func nextTransition(after utcSeconds: Int64) -> Int64? {
-    guard starts.count > 1 else { return nil }
+    guard stretches.count > 1 else { return nil }
     let level = level(at: utcSeconds)
     var now = utcSeconds
     while true {
@@ -166,16 +174,16 @@ public struct QuietSchedule: Hashable, Sendable {
 
   /// The index of the stretch that a second of the period is in.
   private func index(of localSecond: Int32) -> Int {
-    var index = starts.count - 1
-    while starts[index] > localSecond { index -= 1 }
+    var index = stretches.count - 1
+    while stretches[index].start > localSecond { index -= 1 }
     return index
   }
 
   private func secondsUntilEdge(_ localSecond: Int32) -> Int64 {
     let next = index(of: localSecond) + 1
-    if next < starts.count { return Int64(starts[next] - localSecond) }
+    if next < stretches.count { return Int64(stretches[next].start - localSecond) }
     // What holds at the end of the period may go on in the next one.
-    let first = levels[0] == levels[levels.count - 1] ? starts[1] : 0
+    let first = stretches[0].level == stretches[next - 1].level ? stretches[1].start : 0
     return Int64(period - localSecond + first)
   }
 
@@ -184,7 +192,9 @@ public struct QuietSchedule: Hashable, Sendable {
   /// Every level that holds at some time, nil for outside, without repetition: nil first, then in
   /// the order of their numbers.
   public var distinctLevels: [NotificationLevel?] {
-    Set(levels).sorted { ($0.map { Int($0.rawValue) } ?? -1) < ($1.map { Int($0.rawValue) } ?? -1) }
+    Set(stretches.map(\.level)).sorted {
+      ($0.map { Int($0.rawValue) } ?? -1) < ($1.map { Int($0.rawValue) } ?? -1)
+    }
   }
 }
 

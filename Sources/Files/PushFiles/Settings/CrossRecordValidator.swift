@@ -120,33 +120,49 @@ struct CrossRecordValidator {
   ) -> [SettingsLoader.Located] where Lookup.LookupFailure == Never {
     guard saysChannels || !threads.isEmpty || isAdded else { return [] }
     let rules = CrossRecordRules(settings)
+    func contradiction(_ membership: Membership, _ own: ConversationSettings)
+      -> RecordContradiction?
+    {
+      rules.problem(
+        of: membership.user, in: membership.conversation, own, MemberSettings(), membership.present)
+    }
+    // Mostly none is wrong, and nothing about any need be kept.
+    var areRight = true
+    forEachMembership(in: settings) { areRight = areRight && contradiction($0, $1) == nil }
+    if areRight { return [] }
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
     // From the last record to the first, as only the last of a member counts.
-    func judge(_ membership: Membership, _ conversation: ConversationSettings) {
-      let (id, user) = (membership.conversation, membership.user)
-      guard judged.insert([id, user]).inserted else { return }
-      let wrong = rules.problem(
-        of: user, in: id, conversation, MemberSettings(), membership.present)
-      if let wrong { problems.append(problem(membership.location, wrong)) }
+    forEachMembership(in: settings) { membership, own in
+      guard judged.insert([membership.conversation, membership.user]).inserted else { return }
+      if let wrong = contradiction(membership, own) {
+        problems.append(problem(membership.location, wrong))
+      }
     }
+    return problems
+  }
+
+  /// Calls a function with the noted memberships that something is asked of, from the last to the first,
+  /// and their conversations.
+  private func forEachMembership<Lookup: RecordLookup>(
+    in settings: Lookup, _ body: (Membership, ConversationSettings) -> Void
+  ) where Lookup.LookupFailure == Never {
     for noted in memberships.reversed() {
       switch noted {
       case .member(let membership):
         let conversation = settings.conversation(membership.conversation) ?? ConversationSettings()
-        if conversation.kind == .thread || saysChannels { judge(membership, conversation) }
+        if conversation.kind == .thread || saysChannels { body(membership, conversation) }
       case .stretches(let stretches, let columns, let location):
         for stretch in stretches.reversed() {
           let id = columns.conversation(of: stretch)
           let conversation = settings.conversation(id) ?? ConversationSettings()
           guard conversation.kind == .thread || saysChannels else { continue }
           for row in columns.rows(of: stretch).reversed() {
-            judge(Membership(id, columns, row, behind: location), conversation)
+            body(Membership(id, columns, row, behind: location), conversation)
           }
         }
       }
     }
-    return problems
   }
 
   private func problem(

@@ -30,10 +30,24 @@ public struct QuietWindows: Hashable, Sendable {
     public init(
       days: UInt8 = everyDay, start: String, end: String, allow: MessageClasses = []
     ) throws(SettingsWriteError) {
+      try self.init(
+        days: days, startMinute: ClockText.minuteOfDay(start),
+        endMinute: ClockText.minuteOfDay(end), allow: allow)
+    }
+
+    /// A window of two minutes of the day.
+    ///
+    /// - Throws: ``SettingsWriteError`` for days or times that there are not.
+    package init(
+      days: UInt8, startMinute: Int32, endMinute: Int32, allow: MessageClasses
+    ) throws(SettingsWriteError) {
       guard (1...Self.everyDay).contains(days) else { throw .noDays }
+      for minute in [startMinute, endMinute] where !(0..<1440).contains(minute) {
+        throw .hourOutOfRange(Int(minute) / 60)
+      }
       self.days = days
-      startMinute = try ClockText.minuteOfDay(start)
-      endMinute = try ClockText.minuteOfDay(end)
+      self.startMinute = startMinute
+      self.endMinute = endMinute
       self.allow = allow
     }
 
