@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""push-fanout, DuckDB and Polars deciding the same day of messages, from CSV files to answers."""
+"""push-fanout, DuckDB, Polars and Numba deciding the same day of messages, from CSV files to answers."""
 import argparse
 import json
 import multiprocessing
@@ -31,7 +31,8 @@ WORLD is a folder of "push-fanout generate --rates 1". Answers are how many memb
 have each outcome, with reason and scope: an array in a file, and of push-fanout lines of JSON.
 Unless all contestants answer alike in every round, the run ends without figures, status 1.
 Seconds are wall time, then processor seconds of all threads; "engine x" is the contestant's time
-over push-fanout's, by both. Memory is the peak resident set.
+over push-fanout's, by both. Memory is the peak resident set. Before the first round, a run of one
+message compiles what Numba compiles; that is not counted.
 """
 
 
@@ -108,15 +109,23 @@ class Day:
         ])
         return clocks, peak
 
+    def compile(self, name):
+        """A turn that is not counted, after which what the contestant compiles is kept."""
+        self._peer(name, self.first_message)
+
     def peer_turn(self, name):
-        threads = str(self.options.threads)
-        whole, peak, output = timed(
-            [sys.executable, HERE / "day_contestant.py", name, self.options.world, self.messages,
-             threads, self.answers(name)],
-            env={**os.environ, "POLARS_MAX_THREADS": threads},
-        )
+        whole, peak, output = self._peer(name, self.messages)
         parts = json.loads(output)
         return Turn(whole, tuple(parts["load"]), tuple(parts["decide"]), peak)
+
+    def _peer(self, name, messages):
+        threads = str(self.options.threads)
+        return timed(
+            [sys.executable, HERE / "day_contestant.py", name, self.options.world, messages,
+             threads, self.answers(name)],
+            env={**os.environ, "POLARS_MAX_THREADS": threads,
+                 "NUMBA_CACHE_DIR": str(self.folder / "compiled")},
+        )
 
 
 def _copy(file, path, messages):
@@ -182,6 +191,7 @@ def measure(options):
     turns = {name: [] for name in (ENGINE, *CONTESTANTS)}
     with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
         day = Day(options, Path(folder))
+        day.compile("polars-numba")
         for number in range(options.rounds):
             for name in turns:
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One peer deciding one day, in a process of its own, which `day.py` starts.
 
-    day_contestant.py duckdb|polars WORLD MESSAGES THREADS ANSWERS
+    day_contestant.py duckdb|polars|polars-numba WORLD MESSAGES THREADS ANSWERS
 
 Writes ANSWERS, NumPy's: a row a message, the numbers of its outcomes. Prints seconds and processor
 seconds of loading and deciding, as JSON. Both are of this process, with all its threads.
@@ -12,7 +12,10 @@ import sys
 import time
 from importlib import import_module
 
-CONTESTANTS = {"duckdb": ("day_duckdb", "DuckDBDay"), "polars": ("day_polars", "PolarsDay")}
+CONTESTANTS = {
+    "duckdb": ("day_duckdb", "DuckDBDay"), "polars": ("day_polars", "PolarsDay"),
+    "polars-numba": ("day_numba", "NumbaDay"),
+}
 
 
 def clocks():

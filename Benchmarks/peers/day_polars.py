@@ -136,11 +136,15 @@ class PolarsDay:
         for messages, memberships in self._batches():
             found = self._decide(messages, memberships)
             counts[found["key"].to_numpy()] = found["members"].to_numpy()
+        self._move_named(counts)
+        return counts.reshape(self.count, len(OUTCOMES))
+
+    def _move_named(self, counts):
+        """Counts the members again whom mentions name."""
         named = self._decide_named()
         keys, members = named["key"].to_numpy(), named["members"].to_numpy()
         counts[keys] -= members
         counts[keys + WHEN_MENTIONED] += members
-        return counts.reshape(self.count, len(OUTCOMES))
 
     def _batches(self):
         """Messages in the order of conversations, with the memberships of those."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DuckDB and Polars answer a day as a plain evaluator does, member by member."""
+"""The peers answer a day as a plain evaluator does, member by member."""
 import json
 import os
 import random
@@ -11,11 +11,13 @@ from collections import Counter
 from pathlib import Path
 
 import day
+import day_numba
 import day_polars
 import numpy as np
 import polars
 from day_contestant import CONTESTANTS
 from day_duckdb import DuckDBDay
+from day_numba import NumbaDay
 from day_polars import PolarsDay
 from day_world import OUTCOMES, DayWorld, offsets
 from test_peers import HERE, LEVELS, User, milliseconds
@@ -109,11 +111,14 @@ class DayTest(unittest.TestCase):
 class Contestants(DayTest):
     def test_all_answer_as_the_plain_evaluator(self):
         self.addCleanup(setattr, day_polars, "ROWS_AT_A_TIME", day_polars.ROWS_AT_A_TIME)
+        self.addCleanup(setattr, day_numba, "AT_A_TIME", day_numba.AT_A_TIME)
+        cores = polars.thread_pool_size()
         for seed in range(6):
             expected = World(self.folder, seed).answers()
             world = DayWorld.load(self.folder, self.folder / "messages.csv")
             day_polars.ROWS_AT_A_TIME = [1, 100, 1000, 1 << 24][seed % 4]
-            for kind, threads in ((DuckDBDay, 2), (PolarsDay, polars.thread_pool_size())):
+            day_numba.AT_A_TIME = [1, 7, 60, 4096][seed % 4]
+            for kind, threads in ((DuckDBDay, 2), (PolarsDay, cores), (NumbaDay, cores)):
                 with self.subTest(kind.__name__, seed=seed):
                     peer = kind(world, threads)
                     peer.load()

@@ -14,8 +14,8 @@ MEMBERSHIPS_A_USER = 10
 WHOLE, LOADED, LOADED_NDJSON = {1: 5, 4: 2}, {1: 3, 4: 1}, {1: 8, 4: 2.5}
 PRESENCE_COSTS = 1.5
 LARGE_USERS, LARGE_LOADED, LARGE_MEMORY = 10_000_000, 40, 2.8
-PEERS_TAKE = 20
-NAMES = {"duckdb": "DuckDB", "polars": "Polars"}
+# What the peers are called, and how many times push-fanout's time they must take.
+PEERS = {"duckdb": ("DuckDB", 20), "polars": ("Polars", 20), "polars-numba": ("Polars and Numba", 8)}
 
 
 def line(name, value, unit, least=None, most=None):
@@ -132,13 +132,13 @@ def peers_lines(rows):
     """The whole time and memory of each tool of `peers/run --day`, and its ratio to ours."""
     lines = []
     for row in rows:
-        tool = NAMES.get(row["contestant"], row["contestant"])
+        tool, least = PEERS.get(row["contestant"], (row["contestant"], None))
         lines.append(line(f"{tool}, whole", row["whole"][0], "s"))
         lines.append(line("  loading", row["load"][0], "s"))
         lines.append(line("  deciding", row["decide"][0], "s"))
         lines.append(line("  most memory", row["bytes"] / 1e6, "MB"))
-        if row["contestant"] in NAMES:
+        if least:
             lines.append(line("  whole, times push-fanout's", row["wholeToEngine"][0], "×",
-                              least=PEERS_TAKE))
+                              least=least))
             lines.append(line("  deciding, times push-fanout's", row["decideToEngine"][0], "×"))
     return lines

@@ -78,7 +78,7 @@ def day(quick, users, _push_data, rules="easemob"):
         "peersMachine": peers["machine"],
         "parts": [
             {"title": "The command line", "lines": whole},
-            {"title": "Beside DuckDB and Polars, on all cores",
+            {"title": "Beside other tools, on all cores",
              "lines": commands.peers_lines(peers["rows"])},
             {"title": "The engine in a process", "lines": engine["lines"]},
             {"title": "The engine, with rates 2", "lines": newer["lines"]},

@@ -38,7 +38,7 @@ ROWS = {
 LATENCY = "along the day, up to two minutes out of order, {}: latency, percentile {}"
 SIZES = ("5", "50", "500", "5000", "100000")
 MESSAGES = ("first message ever", "first after a quarter of an hour", "next message")
-PEERS = ("DuckDB", "Polars")
+PEERS = ("DuckDB", "Polars", "Polars and Numba")
 
 
 class ReadmeError(Exception):
@@ -162,7 +162,8 @@ def short_rows(lines):
     loading = lines.get("loading, CSV, 1 thread")
     return [
         ("the day, CSV files to counts, all cores", of("push-fanout, whole", "s"),
-         ", ".join(f"{tool} {of(f'{tool}, whole', 's')}" for tool in PEERS)),
+         ", ".join(f"{tool} {of(f'{tool}, whole', 's')}" for tool in PEERS
+                   if f"{tool}, whole" in lines)),
         ("loading its settings, one thread", of("loading, CSV, 1 thread", "s"),
          after("must be", loading and f"{must(loading)} s")),
         ("deciding it, one thread", of("the day in order, live, 1 thread", "G decisions/s"),
