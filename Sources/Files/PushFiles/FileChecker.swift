@@ -13,7 +13,9 @@ public struct FileChecker {
   public private(set) var changes: [String] = []
   /// Files of templates, in the order given.
   public private(set) var templates: [String] = []
-  /// What is wrong: of settings, templates, messages, presence and changes, in this order.
+  /// Files of senders, in the order given.
+  public private(set) var senders: [String] = []
+  /// What is wrong: of settings, templates, senders, messages, presence and changes, in this order.
   public private(set) var problems: [FileProblem] = []
   /// What is allowed and probably a mistake, of messages, presence, changes and settings.
   public var warnings: [FileWarning] { finder.found }
@@ -62,6 +64,9 @@ public struct FileChecker {
     let (_, wrong, count) = TemplateReader.check(templates)
     problems += wrong
     recordCount += count
+    let (bad, more) = SenderReader.check(senders, rules: world.count > 0 ? settings.app.rules : nil)
+    problems += bad
+    recordCount += more
     // Changes may make the conversations of messages and presence, and are reported behind them.
     let start = problems.count
     for path in changes { checkChanges(path, settings.app.rules) }
@@ -120,6 +125,7 @@ public struct FileChecker {
         switch try JSONLines.contents(of: path) {
         case .messages: messages.append(path)
         case .templates: templates.append(path)
+        case .senders: senders.append(path)
         case .changes: changes.append(path)
         case .heartbeats: presence.append(path)
         case .settings: world.settings.append(path)

@@ -53,7 +53,7 @@ enum CSVContents {
 
 extension JSONLines {
   enum Contents {
-    case settings, messages, templates, changes, heartbeats
+    case settings, messages, templates, senders, changes, heartbeats
     /// None of these: what the first record has.
     case unknown(UnknownRecord)
   }
@@ -75,6 +75,7 @@ extension JSONLines {
         isEmpty = false
         if let kind = line.fields.first(where: { "kind" ~= $0.key })?.value {
           if "template" ~= kind { return .templates }
+          if "sender" ~= kind { return .senders }
           return line.fields.contains { "at" ~= $0.key } ? .changes : .settings
         }
         let keys = line.fields.map(\.key.text)

@@ -119,6 +119,15 @@ import Testing
       }
       #expect(
         try export("--store", "s", "--with-tokens").hasSuffix(#",{"id":"p3","token":"0a1be"}]}"#))
+      // Who lists processes does not see what stands in a file.
+      let read = "\"$0\" settings device bind --store s --user u1 --device p3 --token -"
+      let secret = try place.shell("printf '0a1bf\\n0a1bg\\n' | \(read) --fid -")
+      #expect(secret.status == 0 && !secret.output.contains("0a1b"), "\(secret.errors)")
+      #expect(
+        try export("--store", "s", "--with-tokens")
+          .hasSuffix(#",{"id":"p3","token":"0a1bf","fid":"0a1bg"}]}"#))
+      let none = try place.shell("\(read) < /dev/null")
+      #expect(none.status != 0 && none.errors.contains("--token -: standard input has no line"))
     }
   }
 

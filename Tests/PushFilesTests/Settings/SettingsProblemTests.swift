@@ -205,4 +205,25 @@ import Testing
     ]
     try Self.expect(cases)
   }
+
+  /// Senders are checked beside other files, by the rules of these; alone, by those of any.
+  @Test func sendersAreChecked() throws {
+    try withFolder { folder in
+      let senders = try folder.write(
+        [
+          #"{"kind":"sender","platform":"fcm","project":"p"}"#,
+          #"{"kind":"sender","platform":"apns","topic":"t","category":"messageType"}"#,
+          #"{"kind":"sender","platform":"fcm","project":"q"}"#,
+        ], as: "s.ndjson")
+      let world = try folder.write([#"{"kind":"app","rules":"easemob"}"#], as: "w.ndjson")
+      let twice = "s.ndjson:3: a second sender of fcm without a notifier"
+      let checker = FileChecker([senders, world])
+      #expect(
+        checker.problems.map { folder.short($0) } == [
+          #"s.ndjson:2: "category" belongs to rongcloud, but the rules are easemob"#, twice,
+        ])
+      #expect(checker.senders == [senders] && checker.recordCount == 4)
+      #expect(FileChecker([senders]).problems.map { folder.short($0) } == [twice])
+    }
+  }
 }

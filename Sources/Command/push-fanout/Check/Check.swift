@@ -5,11 +5,12 @@ import PushSupport
 /// `push-fanout check`: validates files.
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Validate settings, messages, presence, changes and templates.",
+    abstract: "Validate settings, messages, presence, changes, templates and senders.",
     discussion: """
-      Settings, messages, presence, changes and templates: the kind of a file is detected by its \
-      columns or its first record. All files are checked together, so name the settings beside \
-      the messages: they determine the rule set. Of each kind of problem the first 20 are printed.
+      Settings, messages, presence, changes, templates and senders: the kind of a file is detected \
+      by its columns or its first record. All files are checked together, so name the settings \
+      beside the messages: they determine the rule set. Of each kind of problem the first 20 are \
+      printed.
 
       Examples:
 

@@ -86,18 +86,33 @@ struct BindToken: ParsableCommand {
   var notifier: String?
   @Option(help: ArgumentHelp("Who takes its pushes: apns or fcm.", valueName: "name"))
   var platform: PushPlatform?
-  @Option(help: ArgumentHelp("The token itself, for requests.", valueName: "token"))
+  @Option(
+    help: ArgumentHelp(
+      "The token itself, for requests; - for a line of standard input, which lists of processes "
+        + "do not show.", valueName: "token"))
   var token: String?
-  @Option(help: ArgumentHelp("The Firebase installation id, for requests.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp(
+      "The Firebase installation id, for requests; - as for --token, whose line comes first.",
+      valueName: "id"))
   var fid: String?
 
   func run() throws {
     let notifier = notifier.map { Identifier($0) }
+    let (token, fid) = (try Self.read(token, "--token"), try Self.read(fid, "--fid"))
     try target.apply {
       .bindToken(
         user: $0, device: $1, type: kind, notifier: notifier, platform: platform, token: token,
         fid: fid)
     }
+  }
+
+  private static func read(_ text: String?, _ option: String) throws -> String? {
+    guard text == "-" else { return text }
+    guard let line = readLine() else {
+      throw ValidationError("\(option) -: standard input has no line for it.")
+    }
+    return line
   }
 }
 

@@ -6,6 +6,12 @@ public final class OutputBytes {
   /// Creates an output without bytes.
   public init() {}
 
+  /// Takes what has been written.
+  public func take() -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
+  }
+
   func put(_ more: [UInt8]) throws(OutputProblem) { append(more) }
 
   func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }

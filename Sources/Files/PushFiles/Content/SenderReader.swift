@@ -8,10 +8,13 @@ public import PushModel
 public enum SenderReader {
   /// Loads the senders of several files, in their order.
   ///
+  /// - Parameters:
+  ///   - paths: the files.
+  ///   - rules: those that say which fields there may be; nil for those of any.
   /// - Throws: the problem of the first line that is not understood.
   /// - Complexity: O(bytes).
   public static func load(
-    _ paths: [String], rules: RuleSet
+    _ paths: [String], rules: RuleSet?
   ) throws(FileProblem) -> [PushSender] {
     try load(paths.map { .path($0) }, rules)
   }
@@ -20,16 +23,34 @@ public enum SenderReader {
   ///
   /// - Throws: as ``load(_:rules:)``.
   public static func load(
-    _ bytes: [UInt8], name: String = "senders.ndjson", rules: RuleSet
+    _ bytes: [UInt8], name: String = "senders.ndjson", rules: RuleSet?
   ) throws(FileProblem) -> [PushSender] {
     try load([.bytes(bytes, name: name)], rules)
   }
 
   private static func load(
-    _ sources: [FileSource], _ rules: RuleSet
+    _ sources: [FileSource], _ rules: RuleSet?
   ) throws(FileProblem) -> [PushSender] {
+    let (senders, problems, _) = read(sources, rules, keepsAll: false)
+    if let first = problems.first { throw first }
+    return senders
+  }
+
+  /// Reads files to find everything that is wrong with them.
+  ///
+  /// - Returns: the problems in the order of files and lines, and the number of records.
+  static func check(
+    _ paths: [String], rules: RuleSet?
+  ) -> (problems: [FileProblem], records: Int) {
+    let (_, problems, count) = read(paths.map { .path($0) }, rules, keepsAll: true)
+    return (problems, count)
+  }
+
+  private static func read(
+    _ sources: [FileSource], _ rules: RuleSet?, keepsAll: Bool
+  ) -> (senders: [PushSender], problems: [FileProblem], records: Int) {
     var senders: [PushSender] = []
-    let (problems, _) = RecordFiles.read(sources, of: "sender", keepsAll: false) {
+    let (problems, count) = RecordFiles.read(sources, of: "sender", keepsAll: keepsAll) {
       (line) throws(FileProblem.Problem) in
       let sender = try sender(line, rules)
       if senders.contains(where: {
@@ -39,12 +60,11 @@ public enum SenderReader {
       }
       senders.append(sender)
     }
-    if let first = problems.first { throw first }
-    return senders
+    return (senders, problems, count)
   }
 
   private static func sender(
-    _ line: JSONValue, _ rules: RuleSet
+    _ line: JSONValue, _ rules: RuleSet?
   ) throws(FileProblem.Problem) -> PushSender {
     // Before the fields, of which each platform has its own.
     guard let platform = line.fields.first(where: { "platform" ~= $0.key })?.value else {
@@ -61,7 +81,9 @@ public enum SenderReader {
           throw .unknownField(
             key.text, among: ["kind", "platform", "notifier"] + fields.map(\.name))
         }
-        if let owner = RuleSet.owner(of: field.owner), !rules.fields.isSuperset(of: field.owner) {
+        if let rules, let owner = RuleSet.owner(of: field.owner),
+          !rules.fields.isSuperset(of: field.owner)
+        {
           throw .fieldOfOtherRules("\"\(field.name)\"", owner, rules: rules)
         }
         try read(value, of: field, into: &sender)
@@ -86,10 +108,10 @@ public enum SenderReader {
     case .flag(let path): sender[keyPath: path] = try value.flag(field.name)
     case .seconds(let path, let range):
       sender[keyPath: path] = try value.whole(field.name, in: range)
-    case .choice(let allowed, let set):
+    case .choice(let set):
       let text = try value.text(field.name)
       guard set(&sender, text) else {
-        throw .unknownValue(field.name, value: text, allowed: allowed)
+        throw .unknownValue(field.name, value: text, allowed: field.allowed)
       }
     }
   }

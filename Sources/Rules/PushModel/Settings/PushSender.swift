@@ -92,6 +92,9 @@ package struct SenderField: Sendable {
   /// What a rule set has that has it; empty where all have it.
   package let owner: VendorFields
   package let value: Value
+  /// The words of a choice. Not in its case, whose tag in the pointer would hide them from what looks
+  /// for leaks.
+  package let allowed: [String]
 
   package enum Value: Sendable {
     /// A text, what one must be in words, and whether one is.
@@ -100,7 +103,7 @@ package struct SenderField: Sendable {
       isValid: @Sendable (String) -> Bool)
     case flag(any WritableKeyPath<PushSender, Bool> & Sendable)
     case seconds(any WritableKeyPath<PushSender, Int64?> & Sendable, ClosedRange<Int64>)
-    case choice(allowed: [String], set: @Sendable (inout PushSender, String) -> Bool)
+    case choice(set: @Sendable (inout PushSender, String) -> Bool)
   }
 
   /// Whether senders of a platform have it.
@@ -109,9 +112,11 @@ package struct SenderField: Sendable {
   }
 
   private init(
-    _ name: String, _ platform: PushPlatform?, _ value: Value, owner: VendorFields = []
+    _ name: String, _ platform: PushPlatform?, _ value: Value, allowed: [String] = [],
+    owner: VendorFields = []
   ) {
     (self.name, self.platform, self.value, self.owner) = (name, platform, value, owner)
+    self.allowed = allowed
   }
 
   fileprivate static func choice<Word: RawRepresentable<String> & CaseIterable & Sendable>(
@@ -120,11 +125,11 @@ package struct SenderField: Sendable {
   ) -> Self {
     Self(
       name, platform,
-      .choice(allowed: Word.allCases.map(\.rawValue)) { sender, text in
+      .choice { sender, text in
         guard let word = Word(rawValue: text) else { return false }
         sender[keyPath: path] = word
         return true
-      }, owner: owner)
+      }, allowed: Word.allCases.map(\.rawValue), owner: owner)
   }
 
   fileprivate static func level(
@@ -132,10 +137,10 @@ package struct SenderField: Sendable {
   ) -> Self {
     Self(
       name, .apns,
-      .choice(allowed: InterruptionLevel.allCases.map(\.rawValue)) { sender, text in
+      .choice { sender, text in
         sender[keyPath: path] = InterruptionLevel(rawValue: text)
         return sender[keyPath: path] != nil
-      })
+      }, allowed: InterruptionLevel.allCases.map(\.rawValue))
   }
 
   fileprivate static func flag(
