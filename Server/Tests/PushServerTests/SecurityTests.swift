@@ -61,7 +61,7 @@ import Testing
   @Test func `A key allows what its scopes say`() async throws {
     let (path, secrets) = try keys([
       "all": Set(Scope.allCases), "decide": [.decide], "read": [.read], "write": [.write],
-      "presence": [.presence],
+      "presence": [.presence], "send": [.send],
     ])
     let server = try await TestServer.start(["--keys", path])
     let operation = #"{"op":"setSilentModeForAll","user":"u1","level":"all"}"#
@@ -69,9 +69,10 @@ import Testing
       ("decide", "/v1/decide", TestServer.message), ("read", "/v1/events", nil),
       ("write", "/v1/settings", operation), ("admin", "/metrics", nil),
       ("presence", "/v1/presence", #"{"user":"u1","device":"default","state":"foreground"}"#),
+      ("send", "/v1/requests", TestServer.message),
     ]
     var found: [String] = []
-    for name in ["all", "decide", "read", "write", "presence", "nobody"] {
+    for name in ["all", "decide", "read", "write", "presence", "send", "nobody"] {
       var statuses: [Int] = []
       for (_, path, body) in calls {
         let fields = bearer(secrets[name] ?? "pf_wrong")
@@ -84,9 +85,10 @@ import Testing
     }
     #expect(
       found == [
-        "all [200, 200, 200, 200, 422]", "decide [200, 403, 403, 403, 403]",
-        "read [403, 200, 403, 403, 403]", "write [403, 403, 200, 403, 403]",
-        "presence [403, 403, 403, 403, 422]", "nobody [401, 401, 401, 401, 401]",
+        "all [200, 200, 200, 200, 422, 422]", "decide [200, 403, 403, 403, 403, 403]",
+        "read [403, 200, 403, 403, 403, 403]", "write [403, 403, 200, 403, 403, 403]",
+        "presence [403, 403, 403, 403, 422, 403]", "send [403, 403, 403, 403, 403, 422]",
+        "nobody [401, 401, 401, 401, 401, 401]",
       ])
     #expect(try await server.get("/v1/events").fields["www-authenticate"] == "Bearer")
     #expect(try await server.get("/livez").status == 200)

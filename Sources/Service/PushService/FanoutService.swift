@@ -149,7 +149,15 @@ public final class FanoutService: Sendable {
   }
 
   /// The engine's current version, and the renderer of it.
-  func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
+  ///
+  /// - Parameter templates: take the place of those that the service has, if there are any.
+  func pinned(
+    _ templates: TemplateCatalog = TemplateCatalog()
+  ) -> (version: FanoutVersion, renderer: ContentRenderer) {
+    guard templates.count == 0 else {
+      let (version, renderer) = pinned()
+      return (version, renderer.replacingTemplates(templates))
+    }
     guard let live else { return (engine.currentVersion, renderer) }
     let (version, renderer) = live.pin(
       { engine.currentVersion }, number: { $0.settingsVersion })

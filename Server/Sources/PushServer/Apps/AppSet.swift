@@ -58,6 +58,13 @@ struct AppSet: Sendable {
     for state in all { try state.audit.reopen() }
   }
 
+  /// Reads the senders of all apps again.
+  ///
+  /// - Throws: ``OptionError`` for the first file that is wrong; then its senders stay.
+  func reloadSenders() throws(OptionError) {
+    for state in all { try state.reloadSenders() }
+  }
+
   /// Whether the settings of every app are open.
   var areOpen: Bool { all.allSatisfy { $0.openedApp != nil } }
 

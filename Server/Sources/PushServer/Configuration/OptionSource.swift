@@ -19,6 +19,7 @@ struct OptionKey: Sendable {
   /// What an app has for itself; it does not take those of the server.
   static let ofOneApp: Set<String> = [
     "store", "create", "keys", "audit", "follow", "promote", "peers", "decisionLog",
+    "senders",
   ]
 
   /// What else an app may set; without, it takes what the server has.

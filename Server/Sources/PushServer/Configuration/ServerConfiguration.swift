@@ -147,7 +147,7 @@ struct ServerConfiguration: Sendable {
     }
     for (flag, value) in [
       ("--audit", options.audit), ("--follow", options.follow), ("--peers", options.peers),
-      ("--decision-log", options.decisionLog),
+      ("--decision-log", options.decisionLog), ("--senders", options.senders),
     ] where value != nil {
       throw OptionError("\(flag) is an option of each app: move it into apps")
     }

@@ -167,6 +167,9 @@ struct ServerOptions: ParsableArguments, Sendable {
       "URLS", "Servers that may have been promoted to replace this one, with commas."))
   var peers: String?
 
+  @Option(help: .value("FILE", "How requests to providers are made: senders.ndjson."))
+  var senders: String?
+
   @Option(help: .value("FILE", "Where decided messages are noted, without text."))
   var decisionLog: String?
 

@@ -17,6 +17,8 @@ enum AnswerFormat: String, CaseIterable, Sendable {
   case codes
   /// A frame a message, a bit a member: whether it gets a push.
   case bitmap
+  /// A JSON object a request to a provider: of `/v1/requests` alone.
+  case requests
 
   var mediaType: String {
     switch self {
@@ -36,16 +38,19 @@ enum AnswerFormat: String, CaseIterable, Sendable {
     }
   }
 
-  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+  /// Those of decisions.
+  private static let choices = allCases.filter { $0 != .requests }
+  static var names: String { choices.map(\.rawValue).joined(separator: ", ") }
 
   /// The parameter `format`; without it what `Accept` asks for; rows without both.
   ///
+  /// - Parameter only: the format of an address that has no others.
   /// - Returns: the format, and whether its lines are the items of a JSON array.
   static func of(
-    _ request: ServerRequest
+    _ request: ServerRequest, only: AnswerFormat? = nil
   ) throws(ServerFailure) -> (format: AnswerFormat, isArray: Bool) {
     let accept = request.fields.text(.accept).flatMap { $0.allSatisfy { $0 == " " } ? nil : $0 }
-    let format = try format(request, accept)
+    let format = if let only { only } else { try format(request, accept) }
     return (format, format.mediaType == Answer.ndjson && isArray(request, accept))
   }
 
@@ -65,7 +70,7 @@ enum AnswerFormat: String, CaseIterable, Sendable {
     _ request: ServerRequest, _ accept: String?
   ) throws(ServerFailure) -> AnswerFormat {
     if let name = try request.parameter("format") {
-      guard let format = AnswerFormat(rawValue: name) else {
+      guard let format = choices.first(where: { $0.rawValue == name }) else {
         throw .badRequest("there is no format \(name); there are \(names)")
       }
       return format

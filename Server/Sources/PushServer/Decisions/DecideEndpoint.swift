@@ -1,8 +1,9 @@
 internal import HTTPTypes
 internal import NIOCore
+internal import PushModel
 internal import PushService
 
-/// `POST /v1/decide`
+/// `POST /v1/decide` and `POST /v1/requests`
 enum DecideEndpoint {
   /// So many bytes are sent at a time.
   private static let chunk = 256 * 1024
@@ -19,8 +20,47 @@ enum DecideEndpoint {
     let (format, isArray) = try AnswerFormat.of(request)
     if format == .payloads { try app.service.checkPushContent() }
     let showsDevices = try request.flag("devices")
-    let deciding = try Deciding(
-      request.body, app, format, isArray: isArray, showsDevices: showsDevices)
+    return try reply(
+      request, metrics,
+      Deciding(request.body, app, format, isArray: isArray, showsDevices: showsDevices))
+  }
+
+  /// Makes requests (S-10), as decisions are made.
+  static func requests(
+    _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics, by senders: SenderFile?
+  ) throws -> Reply {
+    try app.service.checkPushContent()
+    guard let senders else {
+      throw ServerFailure(
+        .unprocessableContent, "no_senders",
+        "the server does not know how requests are made; start it with --senders FILE")
+    }
+    let (format, isArray) = try AnswerFormat.of(request, only: .requests)
+    let lines = try RequestLines(
+      app.service, by: senders.senders(for: app.rules), for: platforms(request),
+      sharesBodies: request.flag("share-bodies"))
+    return try reply(
+      request, metrics, Deciding(request.body, app, format, isArray: isArray, requests: lines))
+  }
+
+  /// The parameter `platform`; all without it.
+  private static func platforms(_ request: ServerRequest) throws(ServerFailure) -> Set<PushPlatform>
+  {
+    guard let text = try request.parameter("platform") else { return Set(PushPlatform.allCases) }
+    var platforms: Set<PushPlatform> = []
+    for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let platform = PushPlatform(rawValue: String(name)) else {
+        let names = PushPlatform.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .badRequest("there is no platform \(name.prefix(100)); there are \(names)")
+      }
+      platforms.insert(platform)
+    }
+    return platforms
+  }
+
+  private static func reply(
+    _ request: ServerRequest, _ metrics: ServerMetrics, _ deciding: Deciding
+  ) throws -> Reply {
     // What a client has sent decides how long it takes, and others wait on the same thread.
     if request.body.readableBytes <= loopLimit {
       let progress = try deciding.decide(upTo: chunk, members: loopMembers)
@@ -51,7 +91,7 @@ enum DecideEndpoint {
     if progress == .complete {
       metrics.decided(
         deciding.messageCount, errors: deciding.errorCount, unknown: deciding.unknownCount)
-      if deciding.messageCount == 1, deciding.errorCount == 0, deciding.format != .payloads {
+      if deciding.messageCount == 1, deciding.errorCount == 0, deciding.hasMembership {
         answer.fields[.membership] = "\(deciding.membershipVersion)"
       }
       return answer

@@ -33,6 +33,8 @@ final class Deciding: @unchecked Sendable {
   private var pending: (message: Message, content: MessageContent?)?
   /// The message that is being encoded, and the rank to continue with.
   private var current: (message: Message, rank: Int)?
+  /// Those of requests, and the message whose requests are being written; nil for another format.
+  private var requests: (lines: RequestLines, current: Message?)?
   private(set) var messageCount = 0
   private(set) var errorCount = 0
   /// How many messages went to conversations that the settings do not have.
@@ -41,15 +43,18 @@ final class Deciding: @unchecked Sendable {
   private(set) var firstFailure: ServerFailure?
   /// Of the message that was decided last.
   private(set) var membershipVersion: UInt64 = 0
+  /// Whether there is one.
+  var hasMembership: Bool { format != .payloads && format != .requests }
 
   /// So many members are encoded between two looks at how much there is.
   private static let memberLimit = 16_384
 
   init(
     _ body: ByteBuffer, _ app: OpenedApp, _ format: AnswerFormat, isArray: Bool = false,
-    showsDevices: Bool
+    showsDevices: Bool = false, requests lines: RequestLines? = nil
   ) throws(FileProblem) {
     self.app = app
+    requests = lines.map { ($0, nil) }
     self.format = format
     items = isArray ? ItemsOfLines() : nil
     // In this order: what is changed in between is in the version, and not announced.
@@ -73,6 +78,11 @@ final class Deciding: @unchecked Sendable {
       if let (message, rank) = current {
         guard workspace.byteCount < limit else { return .enoughBytes }
         encode(message, from: rank)
+        continue
+      }
+      if let message = requests?.current {
+        guard workspace.byteCount < limit else { return .enoughBytes }
+        try writeRequests(of: message, upTo: limit)
         continue
       }
       // Read ahead, so that an answer that is complete is known to be.
@@ -110,7 +120,7 @@ final class Deciding: @unchecked Sendable {
   private func read() throws(ServerFailure) {
     while true {
       do throws(FileProblem) {
-        if format == .payloads {
+        if format == .payloads || format == .requests {
           pending = try workspace.reader.nextWithContent().map { ($0.message, $0.content) }
         } else {
           pending = try workspace.reader.next().map { ($0, nil) }
@@ -136,7 +146,12 @@ final class Deciding: @unchecked Sendable {
       guard count <= memberLimit else { return nil }
       messageCount += 1
       noteUnknown(message, count)
-      try render(message, content)
+      if requests == nil {
+        try render(message, content)
+      } else {
+        requests?.lines.begin(message, content)
+        requests?.current = message
+      }
       return count
     }
     let engine = app.engine
@@ -189,6 +204,20 @@ final class Deciding: @unchecked Sendable {
     try app.service.render(message, content, into: PayloadWriter(output))
     workspace.append(output.bytes)
     noteRefused(of: message)
+  }
+
+  private func writeRequests(of message: Message, upTo limit: Int) throws(ServerFailure) {
+    // The client has left, or its time is over.
+    if Task.isCancelled { throw .expired }
+    do throws(OutputProblem) {
+      if try requests?.lines.write(upTo: limit - workspace.byteCount) != false {
+        requests?.current = nil
+      }
+    } catch {
+      throw ServerFailure(of: error)
+    }
+    workspace.append(requests?.lines.take() ?? [])
+    if requests?.current == nil { noteRefused(of: message) }
   }
 
   /// A message that could not be decided, at its position.

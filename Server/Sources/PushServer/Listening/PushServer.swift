@@ -114,7 +114,11 @@ private struct StoreKeeper: Service {
     let app = try await onOtherThread {
       try OpenedApp(options, decisionLog: state.decisionLog)
     }
-    do { try await PeerWatch.look(app.storeEpoch, state) } catch {
+    do {
+      // Settings that are not there yet may have other rules.
+      if app.visibleSequence > 0 { try state.senders?.reload(for: app.rules) }
+      try await PeerWatch.look(app.storeEpoch, state)
+    } catch {
       try await onOtherThread { try app.store.close() }
       throw error
     }
@@ -156,7 +160,7 @@ private struct StoreKeeper: Service {
   }
 }
 
-/// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
+/// Tells the engine the time, once a second, and reads files again on SIGHUP.
 private struct Clockwork: Service {
   let apps: AppSet
   let tls: TLSContext?
@@ -176,6 +180,7 @@ private struct Clockwork: Service {
               reload("keys") { try apps.reloadKeys() }
               if let tls { reload("certificates") { try tls.reload() } }
               reload("audit files") { try apps.reopenAudits() }
+              reload("senders") { try apps.reloadSenders() }
             }
           }
         }

@@ -107,6 +107,18 @@ struct Route: Sendable {
       }
       return try DecideEndpoint.reply(asked.request, asked.state.app(), metrics)
     },
+    Route(
+      "requests", .post, "/v1/requests", access: .scope(.send), types: lines,
+      parameters: ["platform", "share-bodies", "at-least"]
+    ) { asked in
+      let (metrics, senders) = (asked.state.metrics, asked.state.senders)
+      guard try asked.request.parameter("at-least") == nil else {
+        return try asked.bySettings {
+          try await DecideEndpoint.requests(asked.request, $0, metrics, by: senders).made()
+        }
+      }
+      return try DecideEndpoint.requests(asked.request, asked.state.app(), metrics, by: senders)
+    },
     Route("presence", .post, "/v1/presence", access: .scope(.presence), types: lines) { asked in
       let (state, request) = (asked.state, asked.request)
       let app = try state.app()

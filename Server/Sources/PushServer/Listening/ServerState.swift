@@ -29,6 +29,8 @@ final class ServerState: Sendable {
   let keyless = Load.keyless
   let audit: AuditLog
   let sessions = PageSessions()
+  /// How requests are made; nil for a server that makes none.
+  let senders: SenderFile?
   /// Where decided messages are noted; nil for nowhere.
   let decisionLog: DecisionLog?
   /// What is followed; nil for a server that was not started as a follower.
@@ -66,6 +68,7 @@ final class ServerState: Sendable {
       FollowState(url: $0, limit: .seconds(options.stalenessLimit))
     }
     audit = try AuditLog(options.audit, logger)
+    senders = try options.senders.map { (path) throws(OptionError) in try SenderFile(path) }
     date = Mutex(WallClock.httpDate(WallClock.now))
   }
 
@@ -181,6 +184,11 @@ final class ServerState: Sendable {
   func reloadKeys() throws(OptionError) {
     try Access.reload([access] + apps.map(\.access))
   }
+
+  /// Reads the senders again.
+  ///
+  /// - Throws: ``OptionError`` for a file that is wrong; then they stay.
+  func reloadSenders() throws(OptionError) { try senders?.reload(for: openedApp?.rules) }
 
   /// Prometheus' text: of the app, or of each app with its name as a label.
   var metricsText: String {

@@ -2,6 +2,8 @@
 enum Scope: String, CaseIterable, Sendable {
   /// Decisions.
   case decide
+  /// Requests to providers, which have the tokens of devices.
+  case send
   /// Explanations, members and events.
   case read
   /// Heartbeats of devices.
