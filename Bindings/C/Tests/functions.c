@@ -1457,6 +1457,10 @@ static void files_and_snapshots(const char *folder) {
 static pf_engine *shared;
 static int stop;
 
+static const char *const SENDERS =
+  "{\"kind\":\"sender\",\"platform\":\"apns\",\"topic\":\"t\"}\n"
+  "{\"kind\":\"sender\",\"platform\":\"fcm\",\"notifier\":\"f\",\"project\":\"p\"}\n";
+
 /* A user whose time zone the machine does not have. */
 static void unknown_zones(const char *folder) {
   const char *settings =
@@ -1519,9 +1523,9 @@ static void unknown_zones(const char *folder) {
     CHECK(code & 1);
     OK(pf_evaluate(engine, to_g, strlen(to_g), "pushlist", 0, &text, NULL, NULL, &error));
     pf_free(text);
-    int status[4];
+    int status[5];
     pf_change change;
-    char *errors[4] = {NULL, NULL, NULL, NULL};
+    char *errors[5] = {NULL, NULL, NULL, NULL, NULL};
     status[0] = pf_decide_user(engine, &message, "mia", 3, &code, NULL, NULL, &errors[0]);
     status[1] = pf_evaluate(engine, to_h, strlen(to_h), "csv", 0, &text, NULL, NULL, &errors[1]);
     if (status[1] == PF_OK) pf_free(text);
@@ -1529,7 +1533,16 @@ static void unknown_zones(const char *folder) {
       engine, to_h, strlen(to_h), "mia", 3, 0, &text, NULL, NULL, &errors[2]);
     if (status[2] == PF_OK) pf_free(text);
     status[3] = pf_next_change(engine, "mia", 3, "h", 1, NULL, 0, NOON, &change, NULL, &errors[3]);
-    for (int index = 0; index < 4; index++) {
+    /* Behind the requests of the others. */
+    const pf_sending sending = {.struct_size = sizeof sending, .senders = {{NULL, 0}, text_of(SENDERS)}};
+    pf_requests *requests = NULL;
+    OK(pf_requests_new(engine, to_h, strlen(to_h), &sending, &requests, &error));
+    OK(pf_requests_next(requests, &text, NULL, &error));
+    CHECK(text && strstr(text, "\"ben\"") && (strstr(text, "\"mia\"") == NULL) == refuses);
+    pf_free(text);
+    status[4] = pf_requests_next(requests, &text, NULL, &errors[4]);
+    pf_requests_free(requests);
+    for (int index = 0; index < 5; index++) {
       CHECK(status[index] == (refuses ? PF_TIME_ZONES : PF_OK));
       CHECK(!refuses == !errors[index]);
       if (errors[index]) CHECK(strncmp(errors[index], start, strlen(start)) == 0);
@@ -1717,6 +1730,176 @@ static void threads(void) {
   pf_close(shared);
 }
 
+static void write_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  fputs(text, file);
+  fclose(file);
+}
+
+static void requests_of_messages(const char *folder) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  const char *one = "{\"id\":\"m1\",\"conversation\":\"g\",\"sender\":\"dan\",\"at\":1717387200000}\n";
+  pf_sending sending = {.struct_size = sizeof sending};
+  pf_requests *requests = NULL;
+  char *lines = NULL;
+  size_t size = 0;
+  FAILS(
+    pf_requests_new(engine, one, strlen(one), NULL, &requests, &error), PF_MISUSE,
+    "sending is NULL, or its struct_size is not that of pf_sending");
+  FAILS(
+    pf_requests_new(engine, one, strlen(one), &sending, &requests, &error), PF_MISUSE,
+    "senders.ndjson is not given, as a path or as bytes");
+  sending.senders.content = text_of("{\"kind\":\"sender\",\"platform\":\"apns\"}");
+  FAILS(
+    pf_requests_new(engine, one, strlen(one), &sending, &requests, &error), PF_INVALID,
+    "senders.ndjson:1: the field \"topic\" is missing");
+  sending.senders.content = text_of(SENDERS);
+  sending.platforms = 4;
+  FAILS(
+    pf_requests_new(engine, one, strlen(one), &sending, &requests, &error), PF_MISUSE,
+    "platforms must be PF_APNS, PF_FCM, both, or 0");
+  sending.platforms = 0;
+  OK(pf_requests_new(engine, one, strlen(one), &sending, &requests, &error));
+  OK(pf_requests_next(requests, &lines, &size, &error));
+  /* ann's two devices, and ben's default. */
+  CHECK(lines && strlen(lines) == size && strstr(lines, "\"user\":\"ann\",\"device\":\"a2\",\"platform\":\"apns\""));
+  pf_free(lines);
+  OK(pf_requests_next(requests, &lines, &size, &error));
+  CHECK(lines == NULL && size == 0);
+  OK(pf_requests_next(requests, &lines, NULL, &error));
+  FAILS(pf_requests_next(requests, NULL, NULL, &error), PF_MISUSE, "a pointer for the result is NULL");
+  FAILS(pf_requests_next(NULL, &lines, NULL, &error), PF_MISUSE, "requests is NULL");
+  pf_requests_free(requests);
+  pf_requests_free(NULL);
+
+  /* From files, with bodies once; the engine may be closed before. */
+  char path[1000], missing[1100];
+  snprintf(path, sizeof path, "%s/senders.ndjson", folder);
+  write_file(path, SENDERS);
+  sending.senders = (pf_file){text_of(path), {NULL, 0}};
+  sending.share_bodies = 1;
+  OK(pf_requests_new(engine, one, strlen(one), &sending, &requests, &error));
+  pf_close(engine);
+  OK(pf_requests_next(requests, &lines, &size, &error));
+  CHECK(lines && strncmp(lines, "{\"bodyId\":0,\"body\":{", 20) == 0);
+  pf_free(lines);
+  pf_requests_free(requests);
+  engine = open_world();
+  snprintf(missing, sizeof missing, "%s.none", path);
+  sending.senders.name = text_of(missing);
+  CHECK(pf_requests_new(engine, one, strlen(one), &sending, &requests, &error) == PF_IO);
+  pf_free(error);
+  sending.senders.name = text_of("-");
+  FAILS(
+    pf_requests_new(engine, one, strlen(one), &sending, &requests, &error), PF_MISUSE,
+    "a path is \"-\"; name a file");
+  sending.senders = (pf_file){{NULL, 0}, text_of(SENDERS)};
+
+  /* Templates are for them alone. */
+  sending.templates.content = text_of(
+    "{\"kind\":\"template\",\"name\":\"default\",\"title\":\"T\",\"content\":\"from a template\"}");
+  OK(pf_requests_new(engine, one, strlen(one), &sending, &requests, &error));
+  OK(pf_requests_next(requests, &lines, NULL, &error));
+  CHECK(lines && strstr(lines, "from a template"));
+  pf_free(lines);
+  pf_requests_free(requests);
+  sending.templates = (pf_file){{NULL, 0}, {NULL, 0}};
+
+  /* What a message is wrong in comes behind the requests of those before it, and stays. */
+  char two[300];
+  snprintf(two, sizeof two, "%s{\"id\":5}\n", one);
+  OK(pf_requests_new(engine, two, strlen(two), &sending, &requests, &error));
+  OK(pf_requests_next(requests, &lines, NULL, &error));
+  CHECK(lines != NULL);
+  pf_free(lines);
+  for (int time = 0; time < 2; time++) {
+    FAILS(
+      pf_requests_next(requests, &lines, NULL, &error), PF_INVALID,
+      "messages.ndjson:2: \"id\" must be a string");
+  }
+  pf_requests_free(requests);
+  OK(pf_requests_new(engine, NULL, 0, &sending, &requests, &error));
+  OK(pf_requests_next(requests, &lines, &size, &error));
+  CHECK(lines == NULL && size == 0);
+  pf_requests_free(requests);
+
+  /* Many come in pieces. */
+  size_t count = 4000, length = strlen(one);
+  char *many = malloc(count * length);
+  for (size_t index = 0; index < count; index++) memcpy(many + index * length, one, length);
+  OK(pf_requests_new(engine, many, count * length, &sending, &requests, &error));
+  free(many);
+  size_t pieces = 0, found = 0;
+  for (;; pieces++) {
+    OK(pf_requests_next(requests, &lines, &size, &error));
+    if (!lines) break;
+    CHECK(size < 300000 && lines[size - 1] == '\n');
+    for (char *place = lines; (place = strstr(place, "\"device\"")); place++) found++;
+    pf_free(lines);
+  }
+  CHECK(pieces > 2 && found == count * 3);
+  pf_requests_free(requests);
+  pf_close(engine);
+
+  const char *open = "{\"kind\":\"app\",\"rules\":\"open\"}";
+  OK(pf_open_bytes(open, strlen(open), NULL, &engine, &error));
+  CHECK(pf_requests_new(engine, one, strlen(one), &sending, &requests, &error) == PF_MISUSE);
+  CHECK(error && strstr(error, "open"));
+  pf_free(error);
+  pf_close(engine);
+}
+
+static void answers_of_providers(void) {
+  char *error = NULL;
+  pf_provider_answer answer = {.struct_size = sizeof answer, .platform = PF_APNS, .now = NOON, .attempt = 1};
+  pf_step step;
+  OK(pf_read_provider_answer(&answer, &step, &error));
+  CHECK_TEXT(step.action, "retry");
+  /* Nobody knows what became of it, and it has no expiry. */
+  CHECK(step.retry_at == -1 && step.timestamp == -1 && !step.forgets_token && !step.needs_new_connection);
+  answer.surely_not_taken = 1;
+  answer.random = 0.5;
+  OK(pf_read_provider_answer(&answer, &step, &error));
+  CHECK(step.retry_at == NOON + 1250);
+  answer.status = 503;
+  answer.body = text_of("{\"reason\":\"Shutdown\"}");
+  answer.retry_after = 7;
+  answer.expiry = NOON + 7000;
+  OK(pf_read_provider_answer(&answer, &step, &error));
+  CHECK(step.retry_at == NOON + 7000 && step.needs_new_connection);
+  answer.expiry = NOON + 6999;
+  OK(pf_read_provider_answer(&answer, &step, &error));
+  CHECK(step.retry_at == -1);
+  answer.status = 410;
+  answer.body = text_of("{\"reason\":\"Unregistered\",\"timestamp\":1000}");
+  for (int64_t at = 999; at <= 1001; at++) {
+    answer.registered_at = at;
+    OK(pf_read_provider_answer(&answer, &step, &error));
+    CHECK_TEXT(step.action, "gone");
+    CHECK(step.timestamp == 1000 && step.forgets_token == (at <= 1000));
+  }
+  answer.attempt = 0;
+  FAILS(
+    pf_read_provider_answer(&answer, &step, &error), PF_MISUSE,
+    "attempt must be 1 or more, and random a number in 0 ... 1, below 1");
+  answer.attempt = 1;
+  answer.random = 1;
+  CHECK(pf_read_provider_answer(&answer, &step, NULL) == PF_MISUSE);
+  answer.random = 0;
+  answer.now = -1;
+  CHECK(pf_read_provider_answer(&answer, &step, NULL) == PF_MISUSE);
+  answer.now = PF_LAST_INSTANT;
+  answer.status = 500;
+  answer.expiry = 0;
+  OK(pf_read_provider_answer(&answer, &step, &error));
+  CHECK(step.retry_at == PF_LAST_INSTANT);
+  answer.platform = 3;
+  FAILS(pf_read_provider_answer(&answer, &step, &error), PF_MISUSE, "platform must be PF_APNS or PF_FCM");
+  CHECK(pf_read_provider_answer(NULL, &step, NULL) == PF_MISUSE);
+  CHECK(pf_read_provider_answer(&answer, NULL, NULL) == PF_MISUSE);
+}
+
 /* An app that is refused, before all others: Swift's runtime lays out a type that it needs then, and
 ** compares the layout with memory that it did not write. That is seen by valgrind where the memory is not
 ** of the runtime's first pool, which is zero. */
@@ -1750,6 +1933,8 @@ int main(int count, char **arguments) {
   files_and_snapshots(arguments[1]);
   unknown_zones(arguments[1]);
   replays(arguments[1]);
+  requests_of_messages(arguments[1]);
+  answers_of_providers();
   threads();
   if (failures == 0) puts("functions: every function answers");
   return failures > 0;

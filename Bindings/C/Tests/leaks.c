@@ -53,6 +53,13 @@ static void round_of_calls(void) {
   OK(pf_result_html(result, NULL, 0, &json, NULL, &error));
   pf_free(json);
   pf_result_free(result);
+  const char *sender = "{\"kind\":\"sender\",\"platform\":\"apns\",\"topic\":\"t\"}";
+  const pf_sending sending = {.struct_size = sizeof sending, .senders = {{NULL, 0}, {sender, strlen(sender)}}};
+  pf_requests *requests = NULL;
+  OK(pf_requests_new(engine, ndjson, strlen(ndjson), &sending, &requests, &error));
+  OK(pf_requests_next(requests, &json, NULL, &error));
+  pf_free(json);
+  pf_requests_free(requests);
   OK(pf_update(engine, "{\"kind\":\"user\",\"id\":\"new\"}\n", 27, NOON, NULL, &error));
   pf_engine *none = NULL;
   CHECK(pf_open_bytes("{", 1, &options, &none, &error) == PF_INVALID);

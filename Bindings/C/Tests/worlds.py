@@ -4,8 +4,8 @@
    worlds.py LIBRARY [--worlds N] [--first SEED]
 
 The conformance vectors and random worlds of all rules must give the same rows: as the library
-writes them, and put together from codes, ids, targets, batches and Arrow streams. A failure names
-the seed. Closes with 'N passed, N failed'.
+writes them, and put together from codes, ids, targets, batches and Arrow streams. Requests and what
+answers of providers mean are those of their vectors. A failure names the seed. Closes with 'N passed, N failed'.
 """
 import argparse
 import ctypes as C
@@ -19,12 +19,38 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORACLE = os.path.join(HERE, "..", "..", "..", "Tests", "Oracle")
 VECTORS = os.path.join(HERE, "..", "..", "..", "Tests", "ConformanceTests", "vectors.ndjson")
+REQUESTS = os.path.join(HERE, "..", "..", "..", "Tests", "ConformanceTests", "request-vectors.ndjson")
 RULES = ("easemob", "rongcloud", "open")
 COUNTS, CODES, BITMAPS, ARROW_IDS, ARROW_ID_VIEWS = 1, 2, 4, 1, 2
+PLATFORMS = {"apns": 1, "fcm": 2}
 
 
 class Options(C.Structure):
     _fields_ = [("struct_size", C.c_size_t), ("threads", C.c_int32)]
+
+
+class Text(C.Structure):
+    _fields_ = [("bytes", C.c_char_p), ("size", C.c_size_t)]
+
+    @classmethod
+    def of(cls, text):
+        return cls(text, len(text or b""))
+
+
+class Sending(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("senders_name", Text), ("senders", Text), ("templates_name", Text),
+                ("templates", Text), ("platforms", C.c_uint32), ("share_bodies", C.c_int32)]
+
+
+class ProviderAnswer(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("platform", C.c_uint32), ("status", C.c_int32), ("body", Text),
+                ("retry_after", C.c_int64), ("registered_at", C.c_int64), ("now", C.c_int64), ("expiry", C.c_int64),
+                ("attempt", C.c_int32), ("surely_not_taken", C.c_int32), ("random", C.c_double)]
+
+
+class Step(C.Structure):
+    _fields_ = [("action", C.c_char_p), ("retry_at", C.c_int64), ("timestamp", C.c_int64),
+                ("forgets_token", C.c_int32), ("needs_new_connection", C.c_int32)]
 
 
 class IDs(C.Structure):
@@ -80,7 +106,7 @@ class Library:
         self.c = C.CDLL(path)
         self.c.pf_messages_count.restype = C.c_size_t
         self.c.pf_batch_free.argtypes = [C.c_void_p]
-        for name in ("pf_close", "pf_messages_free", "pf_answer_free", "pf_relation_free", "pf_free"):
+        for name in ("pf_close", "pf_messages_free", "pf_answer_free", "pf_relation_free", "pf_requests_free", "pf_free"):
             getattr(self.c, name).argtypes = [C.c_void_p]
             getattr(self.c, name).restype = None
 
@@ -98,6 +124,11 @@ class Library:
             raise RuntimeError(f"no outcome {code}")
         names = ("action", "reason", "scope")
         return {name: word.value.decode() for name, word in zip(names, words) if word.value}
+
+    def action(self, platform, status, body):
+        answer, step = ProviderAnswer(C.sizeof(ProviderAnswer), PLATFORMS[platform], status or 0, Text.of(body), attempt=1), Step()
+        self.call("pf_read_provider_answer", C.byref(answer), C.byref(step))
+        return step.action.decode()
 
 
 class Engine:
@@ -117,6 +148,23 @@ class Engine:
         found = C.string_at(text.value, size.value)
         self.library.c.pf_free(text)
         return found
+
+    def requests(self, messages, senders, templates, platforms, shares):
+        """The lines of requests."""
+        sending = Sending(C.sizeof(Sending), Text(), Text.of(senders), Text(), Text.of(templates or None),
+                          sum(PLATFORMS[name] for name in platforms), shares)
+        handle, lines = C.c_void_p(), []
+        self.library.call("pf_requests_new", self.handle, messages, C.c_size_t(len(messages)), C.byref(sending),
+                          C.byref(handle))
+        while True:
+            text, size = C.c_void_p(), C.c_size_t()
+            self.library.call("pf_requests_next", handle, C.byref(text), C.byref(size))
+            if not text.value:
+                break
+            lines.append(C.string_at(text.value, size.value))
+            self.library.c.pf_free(text)
+        self.library.c.pf_requests_free(handle)
+        return b"".join(lines)
 
     def rows(self, messages):
         """The same rows from answers, and whether batches and streams have them too."""
@@ -287,6 +335,46 @@ def vector(open_engine, case):
     engine.close()
 
 
+def lines_of(records):
+    return "".join(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in records).encode()
+
+
+def requests(open_engine, case):
+    """The lines of a case, or that its senders are refused."""
+    engine = open_engine(lines_of(case["settings"]), 1)
+    given = [lines_of(case.get(name, [])) for name in ("messages", "senders", "templates")]
+    try:
+        found = engine.requests(*given, case.get("platform", ["apns"]), case.get("share", False))
+    except Exception as error:
+        if not case.get("refused"):
+            raise
+        if "senders.ndjson:" not in str(error):
+            raise Different(f"the error does not name the senders: {error}") from None
+    else:
+        if case.get("refused"):
+            raise Different("the senders are taken")
+        expect(found.splitlines(), lines_of(case["expect"]).splitlines(), "lines")
+    engine.close()
+
+
+def answers(action, case):
+    """What a sender does; `action` gives it of a platform, a status and a body."""
+    for answer in case["answers"]:
+        reason, message = answer.get("reason", ""), answer.get("message", "")
+        bodies = [{"reason": reason}] if answer["platform"] == "apns" else [
+            {"error": {"status": reason, "message": message}},
+            {"error": {"status": "OTHER", "message": message, "details": [{"errorCode": reason}]}}]
+        for body in bodies:
+            found = action(answer["platform"], answer.get("status"), json.dumps(body).encode())
+            if found != answer["action"]:
+                raise Different(f"{found} after {answer}")
+
+
+def request_cases():
+    with open(REQUESTS, encoding="utf-8") as file:
+        return [case for case in map(json.loads, file) if "frequency" not in case]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library")
@@ -299,14 +387,17 @@ def main():
         return Engine(library, settings, threads)
 
     with open(VECTORS, encoding="utf-8") as file:
-        jobs = [(f"vector {case['id']}", vector, (case,)) for case in map(json.loads, file)]
+        jobs = [(f"vector {case['id']}", vector, (open_engine, case)) for case in map(json.loads, file)]
+    for case in request_cases():
+        job = (requests, (open_engine, case)) if "settings" in case else (answers, (library.action, case))
+        jobs.append((f"requests {case['id']}", *job))
     for seed in range(options.first, options.first + options.worlds):
         rules = RULES[seed % len(RULES)]
-        jobs.append((f"{rules} world, seed {seed}", world, (seed, rules)))
+        jobs.append((f"{rules} world, seed {seed}", world, (open_engine, seed, rules)))
     failed = 0
     for name, check, arguments in jobs:
         try:
-            check(open_engine, *arguments)
+            check(*arguments)
         except (Different, RuntimeError) as error:
             failed += 1
             print(f"{name}: {error}")

@@ -153,6 +153,7 @@ void pf_messages_free(pf_messages *messages) { release((pf_handle *)messages, PF
 void pf_answer_free(pf_answer *answer) { release((pf_handle *)answer, PF_KIND(answer)); }
 void pf_relation_free(pf_relation *relation) { release((pf_handle *)relation, PF_KIND(relation)); }
 void pf_result_free(pf_result *result) { release((pf_handle *)result, PF_KIND(result)); }
+void pf_requests_free(pf_requests *requests) { release((pf_handle *)requests, PF_KIND(requests)); }
 
 /* ---------------------------------------------------------------------------------------- Values */
 

@@ -111,7 +111,7 @@ private func finish(_ files: [OutputFile?]) throws {
 }
 
 /// Standard input is the host's.
-private func checkNotStandardInput(_ path: String) throws {
+func checkNotStandardInput(_ path: String) throws {
   guard FileKind.file(named: path) != "-" else {
     throw CallError("a path is \"\(path)\"; name a file")
   }

@@ -12,6 +12,7 @@
 **   pf_answer    the decision for one message. Made once, used for many messages.
 **   pf_batch     the decisions for many messages, in arrays.
 **   pf_relation  the decisions for many messages as Arrow streams.
+**   pf_requests  requests to providers, made as they are asked for.
 **   pf_result    what a replay or a comparison came to.
 **
 **   pf_engine *engine;
@@ -51,7 +52,7 @@
 ** Any number of threads may use one pf_engine, pf_messages, pf_relation or pf_result at once.
 ** pf_update() may be called while other threads decide; a decision sees all changes of an update or
 ** none. One pf_answer may be read by several threads at a time, but decided into by one, while no
-** other uses it: have one for each thread. A handle is freed when no other call uses it and never
+** other uses it: have one for each thread. One thread at a time uses a pf_requests. A handle is freed when no other call uses it and never
 ** twice. Handles may be freed in any order: an answer keeps what it reads. Streams follow Arrow's
 ** rule: one thread at a time.
 **
@@ -632,7 +633,7 @@ int pf_evaluate_watched(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   const pf_watch *watch, char **text, size_t *text_size, pf_stamp *stamp, char **error);
 
-/* --------------------------------------------------------------------------------------- Replays */
+/* -------------------------------------------------------------------------------------- Requests */
 
 /* A file: the one at a path that `name` is, or `content`, which is read as a file of that name would
 ** be. */
@@ -640,6 +641,76 @@ typedef struct pf_file {
   pf_text name;
   pf_text content; /* absent: the file at the path is read */
 } pf_file;
+
+#define PF_APNS 1u
+#define PF_FCM 2u
+
+/* How requests to providers are made (docs/sending.md). All zero but struct_size and senders: those of
+** both platforms, each with its body. */
+typedef struct pf_sending {
+  size_t struct_size;
+  pf_file senders;      /* a senders.ndjson */
+  pf_file templates;    /* a templates.ndjson (Easemob); absent: those of the store */
+  uint32_t platforms;   /* PF_APNS, PF_FCM or both; 0: both */
+  int32_t share_bodies; /* not 0: a body that several requests of a message have stands once, before them */
+} pf_sending;
+
+/* The requests of messages, made as they are asked for. */
+typedef struct pf_requests pf_requests;
+
+/* Begins the requests of the messages of a messages.ndjson, a line each: what `push-fanout render
+** --platform` writes. No bytes, or blank lines alone, are no messages. Each message is decided when its
+** turn comes, by the settings of then. The bytes are not used afterwards.
+**
+** The lines have the tokens of devices: keep them out of logs. A snapshot has no tokens, platforms and
+** names, so lines of an engine that was opened from one have none.
+**
+** PF_INVALID for senders or templates that are not understood, PF_MISUSE under open rules, which do not
+** say what a push contains. */
+int pf_requests_new(
+  const pf_engine *engine, const void *messages, size_t size, const pf_sending *sending,
+  pf_requests **requests, char **error);
+
+/* Gives the next lines, about 256 KiB of them, terminated; freed with pf_free(). At the end *lines is NULL
+** and *size 0. So a sender that waits for its connection holds back what is rendered. One thread at a
+** time.
+**
+** PF_INVALID for a message that is not understood, when all lines of those before it were given; then it
+** has ended. PF_TIME_ZONES instead of the end when messages went to users who are not decided for
+** (PF_ZONES_REFUSE): they have no requests. */
+int pf_requests_next(pf_requests *requests, char **lines, size_t *size, char **error);
+
+void pf_requests_free(pf_requests *requests);
+
+/* What a provider answered to a request. All zero but struct_size, platform, now and attempt: nothing. */
+typedef struct pf_provider_answer {
+  size_t struct_size;
+  uint32_t platform;        /* PF_APNS or PF_FCM */
+  int32_t status;           /* of HTTP; 0: no answer came */
+  pf_text body;             /* one that is not the provider's JSON says nothing */
+  int64_t retry_after;      /* the seconds of the header Retry-After; 0: none */
+  int64_t registered_at;    /* when the device registered its token; 0: not known */
+  int64_t now;              /* the time */
+  int64_t expiry;           /* that of the request; 0: none, and it is tried once */
+  int32_t attempt;          /* how often it was tried, from 1 */
+  int32_t surely_not_taken; /* not 0: a GOAWAY of the provider names an earlier stream */
+  double random;            /* a random number, at least 0 and below 1 */
+} pf_provider_answer;
+
+/* What a sender does then. */
+typedef struct pf_step {
+  /* "sent", "gone", "wrong", "refused", "credentials", "renew" or "retry" (docs/sending.md); static. */
+  const char *action;
+  int64_t retry_at;             /* when it is tried again; -1 for never */
+  int64_t timestamp;            /* when APNs knew that the token was gone; -1 where it does not say */
+  int32_t forgets_token;        /* 1 if the device's token is forgotten */
+  int32_t needs_new_connection; /* 1 if it is tried again on a new connection */
+} pf_step;
+
+/* Says what an answer means: the same for the same values, without a network, a clock or an engine. */
+int pf_read_provider_answer(const pf_provider_answer *answer, pf_step *step, char **error);
+
+/* --------------------------------------------------------------------------------------- Replays */
 
 /* What happens along time (docs/replay.md): files of messages, of presence (CSV, under open
 ** rules NDJSON) and of changes of settings (NDJSON), each sorted by time. Files of messages are NDJSON, or CSV if the name ends in

@@ -22,6 +22,7 @@ typedef struct pf_handle {
 #define PF_KIND_answer 3
 #define PF_KIND_relation 4
 #define PF_KIND_result 5
+#define PF_KIND_requests 6
 
 /* The object of a handle that was checked. */
 static inline pf_object pf_object_of(const void *handle) {
@@ -183,6 +184,13 @@ static inline int pf_are_messages(const pf_messages *messages, const pf_engine *
   X(relation, relation_users,                                                                      \
     (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
     (relation, stream, error))                                                                     \
+  X(engine, requests_new,                                                                          \
+    (const pf_engine *engine, const void *messages, size_t size, const pf_sending *sending,        \
+     pf_requests **requests, char **error),                                                        \
+    (engine, messages, size, sending, requests, error))                                            \
+  X(requests, requests_next,                                                                       \
+    (pf_requests *requests, char **lines, size_t *size, char **error),                             \
+    (requests, lines, size, error))                                                                \
   X(engine, replay,                                                                                \
     (const pf_engine *engine, const pf_traffic *traffic, const char *options, size_t size,         \
      const pf_watch *watch, pf_result **result, char **error),                                     \
