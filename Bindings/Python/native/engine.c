@@ -459,6 +459,24 @@ METHOD(explain) {
   return take_text(text, text_size, &stamp);
 }
 
+METHOD(requests_new) {
+  const char *messages;
+  Py_ssize_t size, sender_size, template_size;
+  pf_sending sending = {.struct_size = sizeof sending};
+  int share_bodies;
+  unsigned platforms;
+  pf_requests *requests;
+  PARSE(
+    "y#y#z#Ip", &messages, &size, &sending.senders.content.bytes, &sender_size,
+    &sending.templates.content.bytes, &template_size, &platforms, &share_bodies);
+  sending.senders.content.size = (size_t)sender_size;
+  sending.templates.content.size = (size_t)template_size;
+  sending.platforms = platforms;
+  sending.share_bodies = share_bodies;
+  CALL(pf_requests_new, ENGINE, messages, (size_t)size, &sending, &requests);
+  return part_of(requests_type, requests, object);
+}
+
 METHOD(next_change) {
   const char *user, *conversation, *channel;
   Py_ssize_t user_size, size, channel_size;
@@ -485,7 +503,7 @@ static PyMethodDef methods[] = {
   ENTRY(decide_at, METH_VARARGS),
   ENTRY(batch_size, METH_VARARGS), ENTRY(decide_batch, METH_VARARGS), ENTRY(relation_new, METH_VARARGS),
   ENTRY(evaluate, METH_VARARGS), ENTRY(explain, METH_VARARGS), ENTRY(next_change, METH_VARARGS),
-  ENTRY(replay, METH_VARARGS), ENTRY(compare, METH_VARARGS),
+  ENTRY(requests_new, METH_VARARGS), ENTRY(replay, METH_VARARGS), ENTRY(compare, METH_VARARGS),
   {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, engine_dealloc}, {Py_tp_methods, methods}, {0, NULL}};

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-PyTypeObject *engine_type, *messages_type, *relation_type, *result_type, *batch_type;
+PyTypeObject *engine_type, *messages_type, *relation_type, *result_type, *requests_type, *batch_type;
 
 /* ----------------------------------------------------------------------------------------- Values */
 
@@ -269,6 +269,7 @@ PyObject *part_of(PyTypeObject *type, void *owned, PyObject *engine) {
     if (type == messages_type) pf_messages_free(owned);
     if (type == relation_type) pf_relation_free(owned);
     if (type == result_type) pf_result_free(owned);
+    if (type == requests_type) pf_requests_free(owned);
     if (type == batch_type) pf_batch_free(owned);
     return NULL;
   }
@@ -359,6 +360,19 @@ static PyMethodDef result_methods[] = {
   {NULL, NULL, 0, NULL}};
 PART(result, Py_tp_methods, result_methods)
 
+/* The next lines; empty at the end. */
+static PyObject *requests_next(PyObject *object, PyObject *unused) {
+  (void)unused;
+  char *lines;
+  size_t size;
+  CALL(pf_requests_next, ((Part *)object)->owned, &lines, &size);
+  return take_bytes(lines, size);
+}
+
+static PyMethodDef requests_methods[] = {
+  {"next", requests_next, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+PART(requests, Py_tp_methods, requests_methods)
+
 static PyObject *batch_count(PyObject *object, void *unused) {
   (void)unused;
   return PyLong_FromSize_t(((pf_batch *)((Part *)object)->owned)->count);
@@ -395,12 +409,42 @@ static PyObject *outcomes(PyObject *module, PyObject *unused) {
   return found;
 }
 
+/* What a sender does after an answer of a provider. */
+static PyObject *read_provider_answer(PyObject *module, PyObject *arguments) {
+  (void)module;
+  pf_provider_answer answer = {.struct_size = sizeof answer};
+  unsigned platform;
+  int status, attempt, surely_not_taken;
+  Py_ssize_t size;
+  long long retry_after, registered_at, now, expiry;
+  if (!PyArg_ParseTuple(
+        arguments, "Iiy#LLLLipd", &platform, &status, &answer.body.bytes, &size, &retry_after,
+        &registered_at, &now, &expiry, &attempt, &surely_not_taken, &answer.random)) {
+    return NULL;
+  }
+  answer.platform = platform;
+  answer.status = status;
+  answer.body.size = (size_t)size;
+  answer.retry_after = retry_after;
+  answer.registered_at = registered_at;
+  answer.now = now;
+  answer.expiry = expiry;
+  answer.attempt = attempt;
+  answer.surely_not_taken = surely_not_taken;
+  pf_step step;
+  CALL(pf_read_provider_answer, &answer, &step);
+  return Py_BuildValue(
+    "(sLLNN)", step.action, (long long)step.retry_at, (long long)step.timestamp,
+    PyBool_FromLong(step.forgets_token), PyBool_FromLong(step.needs_new_connection));
+}
+
 #define ENTRY(name, kind) {#name, name, kind, NULL}
 static PyMethodDef functions[] = {
   ENTRY(open_bytes, METH_VARARGS), ENTRY(open_files, METH_VARARGS),
   ENTRY(open_snapshot, METH_VARARGS), ENTRY(open_arrow, METH_VARARGS),
   ENTRY(open_store, METH_VARARGS), ENTRY(outcomes, METH_NOARGS), ENTRY(stream_address, METH_O),
   ENTRY(chained_stream, METH_O), ENTRY(stream_type, METH_O),
+  ENTRY(read_provider_answer, METH_VARARGS),
   {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
@@ -427,7 +471,8 @@ static int add_all(PyObject *module) {
     {"PUSH_BITMAPS", PF_PUSH_BITMAPS}, {"ARROW_IDS", PF_ARROW_IDS},
     {"ARROW_ID_VIEWS", PF_ARROW_ID_VIEWS}, {"ZONES_REFUSE", PF_ZONES_REFUSE},
     {"ZONES_IGNORE", PF_ZONES_IGNORE}, {"STORE_READ", PF_STORE_READ},
-    {"STORE_WRITE", PF_STORE_WRITE}, {"STORE_CREATE", PF_STORE_CREATE},
+    {"STORE_WRITE", PF_STORE_WRITE}, {"STORE_CREATE", PF_STORE_CREATE}, {"APNS", PF_APNS},
+    {"FCM", PF_FCM},
     {"REGISTRY_VERSION", (long)pf_outcome_registry_version()}};
   for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
     if (PyModule_AddIntConstant(module, numbers[index].name, numbers[index].value) != 0) return -1;
@@ -437,6 +482,7 @@ static int add_all(PyObject *module) {
     add_type(module, "Messages", &messages_spec, &messages_type) ||
     add_type(module, "Relation", &relation_spec, &relation_type) ||
     add_type(module, "Result", &result_spec, &result_type) ||
+    add_type(module, "Requests", &requests_spec, &requests_type) ||
     add_type(module, "Batch", &batch_spec, &batch_type);
 }
 

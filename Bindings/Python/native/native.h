@@ -36,15 +36,17 @@ typedef struct {
   Engine *engine;
 } Answer;
 
-/* Messages, a relation, a result or a batch. */
+/* Messages, a relation, a result, requests or a batch. */
 typedef struct {
   PyObject_HEAD
   void *owned;
   PyObject *engine; /* lives as long; NULL for a batch */
 } Part;
 
-extern PyTypeObject *engine_type, *messages_type, *relation_type, *result_type, *batch_type;
-extern PyType_Spec answer_spec, engine_spec, messages_spec, relation_spec, result_spec, batch_spec;
+extern PyTypeObject *engine_type, *messages_type, *relation_type, *result_type, *requests_type,
+  *batch_type;
+extern PyType_Spec answer_spec, engine_spec, messages_spec, relation_spec, result_spec, requests_spec,
+  batch_spec;
 
 /* Calls a function that can fail, and returns NULL when it does. */
 #define CALL(function, ...)                      \

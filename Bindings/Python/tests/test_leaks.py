@@ -38,6 +38,9 @@ def one_round() -> None:
         pyarrow.table(decisions)
         decisions.users.__arrow_c_stream__()
         fanout.explain(MESSAGE, "ann")
+        senders = [{"kind": "sender", "platform": "apns", "topic": "t"}]
+        assert list(fanout.requests(MESSAGE, senders))
+        next(fanout.requests(MESSAGE, senders))
         fanout.next_change("ann", "g", NIGHT)
         fanout.update({"kind": "user", "id": "eve"})
         fanout.members("g")

@@ -33,8 +33,11 @@ from push_fanout import (
     Fanout,
     Messages,
     Outcome,
+    Requests,
     Row,
     Stamp,
+    Step,
+    read_provider_answer,
 )
 
 
@@ -51,11 +54,16 @@ def test_a_typed_program_runs() -> None:
         messages: Messages = fanout.messages([{"id": "m", "conversation": "g", "at": 0}])
         batch: Batch = fanout.decide_batch(messages, parts=["counts"])
         decisions: Decisions = fanout.decisions(messages, ids=True)
+        senders = [{"kind": "sender", "platform": "apns", "topic": "t"}]
+        requests: Requests = fanout.requests([{"id": "m", "conversation": "g", "at": 0}], senders)
+        lines: Iterator[bytes] = requests.chunks()
+        step: Step = read_provider_answer("fcm", None, now=0, random=0.5)
         change: Change = fanout.next_change("ann", "g", datetime(2024, 6, 3, tzinfo=timezone.utc))
     assert pushes == ["ann"] and counts == {"push/allowed/default": 1} and len(codes) == 1
     assert next(rows).devices == ("default",) and stamp.sequence == 1
     assert outcome == OUTCOMES[33] and batch.counts[0, 33] == 1
     assert polars.DataFrame(decisions)["user"].to_list() == ["ann"] and change.at is None
+    assert next(lines).startswith(b'{"message":"m","user":"ann"') and step.action == "retry"
 
 
 def test_wrong_types_are_found_by_the_checkers() -> None:

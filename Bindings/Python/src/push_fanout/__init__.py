@@ -27,6 +27,7 @@ from .errors import Error, UnknownTimeZoneWarning
 from .messages import MessageInfo, Messages
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
 from .replaying import CompareResult, Figures, Page, ReplayResult, compare, replay
+from .sending import Requests, Step, read_provider_answer
 
 __all__ = [
     "OUTCOMES",
@@ -46,11 +47,14 @@ __all__ = [
     "Outcome",
     "Page",
     "ReplayResult",
+    "Requests",
     "Row",
     "Rows",
     "Stamp",
+    "Step",
     "UnknownTimeZoneWarning",
     "__version__",
     "compare",
+    "read_provider_answer",
     "replay",
 ]

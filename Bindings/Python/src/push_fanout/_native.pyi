@@ -9,6 +9,8 @@ ZONES_IGNORE: int
 STORE_READ: int
 STORE_WRITE: int
 STORE_CREATE: int
+APNS: int
+FCM: int
 REGISTRY_VERSION: int
 
 _Stamp = tuple[int, int, int]
@@ -47,6 +49,9 @@ class Result:
     def json(self) -> bytes: ...
     def html(self, options: bytes, /) -> bytes: ...
 
+class Requests:
+    def next(self) -> bytes: ...
+
 class Batch:
     count: int
     summaries: int
@@ -82,6 +87,10 @@ class Engine:
         self, messages: bytes, format: bytes, devices: bool, progress: object, /
     ) -> tuple[bytes, _Stamp]: ...
     def explain(self, messages: bytes, user: bytes, content: bool, /) -> tuple[bytes, _Stamp]: ...
+    def requests_new(
+        self, messages: bytes, senders: bytes, templates: bytes | None, platforms: int,
+        share_bodies: bool, /,
+    ) -> Requests: ...  # fmt: skip
     def next_change(
         self, user: bytes, conversation: bytes, channel: bytes | None, after: int, /
     ) -> tuple[int, int, int, _Stamp]: ...
@@ -103,3 +112,7 @@ def outcomes() -> dict[int, tuple[str, str, str | None]]: ...
 def stream_address(capsule: object, /) -> int: ...
 def chained_stream(next: object, /) -> object: ...
 def stream_type(capsule: object, /) -> Type: ...
+def read_provider_answer(
+    platform: int, status: int, body: bytes, retry_after: int, registered_at: int, now: int,
+    expiry: int, attempt: int, surely_not_taken: bool, random: float, /,
+) -> tuple[str, int, int, bool, bool]: ...  # fmt: skip

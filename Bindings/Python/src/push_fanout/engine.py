@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from . import _native
@@ -25,6 +25,7 @@ from .records import (
     milliseconds,
     zone_named,
 )
+from .sending import PLATFORMS, Platform, Requests, platform_bit
 from .sources import Given, Path, Source, given, given_text, lines_of, naming, read_bytes
 from .state import EngineState
 
@@ -393,6 +394,70 @@ class Fanout(EngineState):
         explained = Explanation(json.loads(text))
         explained["stamp"] = {"epoch": stamp[0], "sequence": stamp[1]}
         return explained
+
+    def requests(
+        self,
+        messages: Source,
+        senders: Source,
+        *,
+        platform: Iterable[Platform] = ("apns", "fcm"),
+        share_bodies: bool = False,
+        templates: Source | None = None,
+        time_zone: str | None = None,
+    ) -> Requests:
+        """The requests to Apple's push service and Firebase for the pushes of messages, what
+        ``push-fanout render --platform`` writes (docs/sending.md), made while they are read. Each
+        message is decided when its turn comes. They have the tokens of devices: keep them out of
+        logs. A snapshot has no tokens, platforms and names.
+
+        Args:
+            messages: text or bytes of NDJSON, a `pathlib.Path` of NDJSON, a table, or records.
+            senders: how requests are made, a senders.ndjson: a path, bytes or records.
+            platform: the providers.
+            share_bodies: whether a body that several requests of a message have stands once, before
+                them.
+            templates: a templates.ndjson (Easemob), as `senders`; None for those of the store.
+            time_zone: what timestamps and datetimes without a time zone are in; None to refuse
+                them.
+
+        Raises:
+            Error: what is wrong with the senders or templates, or that the rules do not say what a
+                push contains (open rules). While it is iterated: a message that is not understood,
+                behind the requests of those before it; at the end, that messages went to users
+                whose time zone this machine does not have.
+
+        >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
+        >>> senders = [{"kind": "sender", "platform": "apns", "topic": "com.example.chat"}]
+        >>> [line] = fanout.requests({"id": "m", "conversation": "g", "at": 0}, senders)
+        >>> line["url"], line["headers"]["apns-collapse-id"]
+        ('https://api.push.apple.com/3/device/', 'm')
+        """
+        engine, zone = self._opened(), zone_named(time_zone)
+        if isinstance(messages, Messages):
+            raise TypeError("messages that were read have no content; give what they are of")
+        found = given_text(messages, "messages", zone)
+        by = given(senders, "senders.ndjson")
+        words = None if templates is None else given(templates, "templates.ndjson")
+        bits = 0
+        for name in [platform] if isinstance(platform, str) else platform:
+            bits |= platform_bit(name)
+        if bits == 0:
+            raise ValueError(f"platform is empty; there are {', '.join(PLATFORMS)}")
+        with naming(by, "senders.ndjson"), naming(words or by, "templates.ndjson"):
+            requests = engine.requests_new(
+                lines_of(found, zone),
+                lines_of(by, None),
+                None if words is None else lines_of(words, None),
+                bits,
+                share_bodies,
+            )
+
+        def chunks() -> Iterator[bytes]:
+            with naming(found, "messages.ndjson"):
+                while lines := requests.next():
+                    yield lines
+
+        return Requests(chunks())
 
     def next_change(
         self, user: Id, conversation: Id, after: Instant, *, channel: Id | None = None
