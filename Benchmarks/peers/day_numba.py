@@ -12,36 +12,39 @@ NO_RECIPIENT = len(OUTCOMES)
 
 @numba.njit(parallel=True, cache=True)
 def _count(message, at, start, members, sender, minute, everyone,
-           member, first, past, outcome, since, at_a_time, counts):
-    for row in numba.prange(len(message)):
-        found = np.empty(min(members[row], at_a_time), np.uint8)
-        now, moment, who = at[row], minute[row], sender[row]
-        own = counts[message[row]]
-        for low in range(start[row], start[row] + members[row], at_a_time):
-            count = min(start[row] + members[row] - low, at_a_time)
-            for index in range(count):
-                place = low + index
-                is_quiet = ((first[place] <= moment) & (moment < past[place])) | (
-                    moment + MINUTES_OF_DAY < past[place])
-                decided = np.uint8(QUIET) if is_quiet else outcome[place]
-                is_out = (since[place] > now) | (member[place] == who)
-                found[index] = np.uint8(NO_RECIPIENT) if is_out else decided
-            # A pass for each outcome compares many members in one instruction.
-            for number in range(len(OUTCOMES)):
-                equal = 0
+           member, first, past, outcome, since, threads, at_a_time, counts):
+    # Each thread takes messages by turns, as those of the large conversations stand in a row.
+    for thread in numba.prange(threads):
+        found = np.empty(at_a_time, np.uint8)
+        for row in range(thread, len(message), threads):
+            now, moment, who = at[row], minute[row], sender[row]
+            own = counts[message[row]]
+            for low in range(start[row], start[row] + members[row], at_a_time):
+                count = min(start[row] + members[row] - low, at_a_time)
                 for index in range(count):
-                    equal += found[index] == number
-                own[number] += equal
-        if everyone[row]:
-            for number in NOT_MENTIONED:
-                own[number + WHEN_MENTIONED] += own[number]
-                own[number] = 0
+                    place = low + index
+                    is_quiet = ((first[place] <= moment) & (moment < past[place])) | (
+                        moment + MINUTES_OF_DAY < past[place])
+                    decided = np.uint8(QUIET) if is_quiet else outcome[place]
+                    is_out = (since[place] > now) | (member[place] == who)
+                    found[index] = np.uint8(NO_RECIPIENT) if is_out else decided
+                # A pass for each outcome compares many members in one instruction.
+                for number in range(len(OUTCOMES)):
+                    equal = 0
+                    for index in range(count):
+                        equal += found[index] == number
+                    own[number] += equal
+            if everyone[row]:
+                for number in NOT_MENTIONED:
+                    own[number + WHEN_MENTIONED] += own[number]
+                    own[number] = 0
 
 
 class NumbaDay(PolarsDay):
     def __init__(self, world, threads):
         super().__init__(world, threads)
         numba.set_num_threads(threads)
+        self.threads = threads
 
     def load(self):
         super().load()
@@ -57,6 +60,6 @@ class NumbaDay(PolarsDay):
             self.messages[name].to_numpy()
             for name in ("message", "at", "start", "members", "sender", "minute", "everyone")
         ]
-        _count(*messages, *self.columns, AT_A_TIME, counts)
+        _count(*messages, *self.columns, self.threads, AT_A_TIME, counts)
         self._move_named(counts.reshape(-1))
         return counts
