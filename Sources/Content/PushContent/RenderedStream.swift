@@ -6,9 +6,8 @@ internal import Synchronization
 ///
 ///     for push in renderer.stream(message, content, for: recipients) { try send(push) }
 ///
-/// - Memory: at most about 128 MB of payloads and words at a time, however many recipients there
-///   are and however much each of them sees; more when 16 recipients in a row see more than that,
-///   or when more than 16 threads work.
+/// - Memory: at most about 8 MB of payloads and words a thread at a time, however many recipients there
+///   are and however much each of them sees; more when one of them sees more than that.
 public struct RenderedStream: Sequence, IteratorProtocol {
   struct Item: PieceItem {
     let end: Int
@@ -73,14 +72,13 @@ struct PieceStream<Renderer: PieceRenderer> {
     var piece: Piece<Renderer.Item>?
   }
 
-  /// So many pieces are worked on at a time, or one by each thread.
-  private var pieceCount: Int { 16 }
   /// A piece ends when it takes so many bytes.
   private var pieceBytes: Int { 4 << 20 }
 
   private let recipients: [Renderer.Recipient]
   private let makeRenderer: @Sendable () -> Renderer
-  /// One for each thread, with the words that it has put together.
+  /// One for each thread, with the words that it has put together. Each renders a piece, and another when
+  /// all are given out: what is given out is still in the cache, and its memory is taken again.
   private var renderers: [Renderer?]
   /// What is still to come, the next one last.
   private var waiting: [Segment]
@@ -97,7 +95,7 @@ struct PieceStream<Renderer: PieceRenderer> {
   ) {
     self.recipients = recipients
     self.makeRenderer = makeRenderer
-    renderers = Array(repeating: nil, count: max(1, threads ?? 16))
+    renderers = Array(repeating: nil, count: max(1, threads ?? ThreadSupply.cores))
     waiting = recipients.isEmpty ? [] : [Segment(range: recipients.indices)]
   }
 
@@ -128,8 +126,7 @@ struct PieceStream<Renderer: PieceRenderer> {
   private mutating func render(_ range: Range<Int>) {
     // Frees what was given out.
     (current, index) = (Piece(), 0)
-    let count = max(pieceCount, renderers.count)
-    let end = min(range.upperBound, range.lowerBound + count * size)
+    let end = min(range.upperBound, range.lowerBound + renderers.count * size)
     if end < range.upperBound { waiting.append(Segment(range: end..<range.upperBound)) }
     let ranges = stride(from: range.lowerBound, to: end, by: size).map {
       $0..<min($0 + size, end)

@@ -69,6 +69,9 @@ package enum ThreadSupply {
   /// Threads beside those that work: Dispatch's own, and one that shows how far the work is.
   private static let beside = 2
 
+  /// How many cores the system has.
+  package static let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
   /// How many threads may work at once, at least 1; without a limit where the system starts one for
   /// each core.
   package static let workers = started == wanted ? Int.max : max(1, started - beside)
@@ -93,7 +96,7 @@ package enum ThreadSupply {
 
   /// Files that Dispatch may open at once.
   private static let files = 4
-  private static let wanted = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) + beside
+  private static let wanted = cores + beside
 
   /// How many threads of ``wanted`` could be started at once when this was first asked.
   private static let started: Int = {
