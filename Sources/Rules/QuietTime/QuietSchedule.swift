@@ -150,14 +150,13 @@ public struct QuietSchedule: Hashable, Sendable {
   ///   at.
   public func nextTransition(after utcSeconds: Int64) -> Int64? {
     guard stretches.count > 1 else { return nil }
-    let level = level(at: utcSeconds)
     var now = utcSeconds
     while true {
       // An offset holds until `change`, so local time runs evenly up to it.
       let change = zone.nextTransition(after: now)
       let edge = now + secondsUntilEdge(localSecond(at: now))
       guard let change, change <= edge else { return edge }
-      if self.level(at: change) != level { return change }
+      if level(at: change) != level(at: utcSeconds) { return change }
       now = change
     }
   }
