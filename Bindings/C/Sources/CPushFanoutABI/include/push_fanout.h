@@ -52,9 +52,9 @@
 ** Any number of threads may use one pf_engine, pf_messages, pf_relation or pf_result at once.
 ** pf_update() may be called while other threads decide; a decision sees all changes of an update or
 ** none. One pf_answer may be read by several threads at a time, but decided into by one, while no
-** other uses it: have one for each thread. One thread at a time uses a pf_requests. A handle is freed when no other call uses it and never
-** twice. Handles may be freed in any order: an answer keeps what it reads. Streams follow Arrow's
-** rule: one thread at a time.
+** other uses it: have one for each thread. A handle is freed when no other call uses it and never
+** twice. Handles may be freed in any order: an answer keeps what it reads. A pf_requests, and by
+** Arrow's rule a stream, is used by one thread at a time.
 **
 ** FORK
 **
